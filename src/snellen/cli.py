@@ -1,0 +1,502 @@
+"""The command: `snellen run`, `report`, `compare`, `export`, `ls`, `show`, `doctor`, `demo`.
+
+Exit codes: 0 complete, 1 error, 2 usage, 3 finished with failed items, 130 stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from snellen.core import Record
+    from snellen.engine import Work
+    from snellen.log import RunFolder
+    from snellen.report import Report
+
+FAILED_ITEMS, STOPPED = 3, 130
+
+
+class _Group(click.Group):
+    """Print what went wrong and what to do about it; --debug adds the traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from snellen.errors import BadSetting, SnellenError, UnknownName
+
+        try:
+            return super().invoke(ctx)
+        except SnellenError as error:
+            if ctx.params.get("debug"):
+                raise
+            click.secho(f"snellen: {error}", fg="red", err=True)
+            ctx.exit(2 if isinstance(error, BadSetting | UnknownName) else 1)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="snellen")
+def main(*, debug: bool) -> None:
+    """Give image classifiers, and people, an eye exam.
+
+    \b
+    snellen ls                                    what there is
+    snellen run abstraction -m my_net.py:build    examine a model
+    snellen report runs/abstraction               one HTML file
+    """
+
+
+def _run_options(command: Any) -> Any:
+    for option in (
+        click.option("--workers", "-w", type=click.IntRange(0), default=0, show_default="a core each", help="Processes."),
+        click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each process; workers × threads should not exceed the cores."),
+        click.option("--report/--no-report", "wants_report", default=True, help="Write the report at the end."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@main.command()
+@click.argument("exam")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    metavar="SUBJECT",
+    help="Who sits it: a name, onnx:FILE, my_net.py:build, … (see: snellen ls). Repeatable.",
+)
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the exam (see: snellen show EXAM). Repeatable.",
+)
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    show_default="runs/EXAM",
+    help="The run folder; what it holds already is not done again.",
+)
+@click.option("--scheduler", default="", metavar="ADDRESS", help="Have a Dask cluster do the work.")
+@click.option(
+    "--shard",
+    default="1/1",
+    show_default=True,
+    metavar="I/N",
+    help="Only every N-th item, from the I-th: for job arrays.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    default="auto",
+    show_default=True,
+    help="Where PyTorch models run.",
+)
+@click.option("--baselines/--no-baselines", default=True, help="Also examine the exam's baselines.")
+@_run_options
+def run(  # noqa: PLR0913 — each is an option of the command
+    exam: str,
+    models: tuple[str, ...],
+    pairs: tuple[str, ...],
+    into: Path | None,
+    scheduler: str,
+    shard: str,
+    device: str,
+    *,
+    baselines: bool,
+    workers: int,
+    threads: int,
+    wants_report: bool,
+) -> None:
+    """Examine models. Stop it with Ctrl-C; the same command goes on where it was."""  # noqa: D301
+    from snellen import engine, plugins
+    from snellen.log import Plan, RunFolder
+
+    _check_threads(workers, threads)
+    os.environ["SNELLEN_DEVICE"] = device
+    values = _pairs(pairs)
+    asked = plugins.exam(exam, **values)
+    chosen = models or asked.candidates
+    subjects = list(dict.fromkeys([*chosen, *(asked.baselines if baselines else ())]))
+    folder = RunFolder(into or Path("runs", asked.name))
+    part = _shard(shard)
+
+    def replan() -> Work:
+        with _note("loading subjects"):
+            return engine.plan(exam, values, subjects, folder, part)
+
+    replan()  # what cannot work is refused before anything is written
+    folder.begin(Plan(exam, values, tuple(subjects), _command()))
+    failed = _do(replan, folder, workers, threads, scheduler)
+    if wants_report:
+        _conclude(_report(folder))
+    _leave(failed)
+
+
+@main.command()
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/demo"),
+    show_default=True,
+    help="The run folder.",
+)
+@_run_options
+def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
+    """Run a small version of every exam with what is built in."""
+    from snellen import engine, plugins
+    from snellen.log import Plan, RunFolder
+
+    folder = RunFolder(into)
+    failed = 0
+    for name in plugins.registered(plugins.EXAMS):
+        cls = plugins.exam_class(name)
+        subjects = [*cls.candidates, *cls.baselines]
+        pairs = [f"--set {k}={_written(v)}" for k, v in cls.quick.items()]
+        folder.begin(
+            Plan(name, cls.quick, tuple(subjects), " ".join(["snellen run", name, *pairs]))
+        )
+        replan = partial(engine.plan, name, cls.quick, subjects, folder)
+        failed += _do(replan, folder, workers, threads)
+    if wants_report:
+        _conclude(_report(folder))
+    _leave(failed)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The HTML file.  [default: FOLDER/report.html]",
+)
+def report(folder: Path, out: Path | None) -> None:
+    """Write a run's report anew from its log."""
+    from snellen import report as reporting
+    from snellen.log import RunFolder
+
+    _conclude(reporting.write(RunFolder(folder), out))
+
+
+@main.command()
+@click.argument("first")
+@click.argument("second")
+@click.option(
+    "--into", "folder", type=click.Path(path_type=Path), required=True, help="The run folder."
+)
+@click.option(
+    "--by", metavar="FACET", default="", help="Compare within each value of a facet of the items."
+)
+def compare(first: str, second: str, folder: Path, by: str) -> None:
+    """Compare two subjects on the pictures that both were asked."""
+    from snellen.compare import compare as compared
+    from snellen.log import RunFolder
+
+    _print_table(*compared(RunFolder(folder), first, second, by))
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where to.  [default: FOLDER/export]",
+)
+@click.option("--trials/--no-trials", default=True, help="Every single answer too.")
+def export(folder: Path, out: Path | None, *, trials: bool) -> None:
+    """Write records and answers as CSV and Parquet."""
+    from snellen.export import export as exported
+    from snellen.log import RunFolder
+
+    for path in exported(RunFolder(folder), out or folder / "export", trials=trials):
+        click.echo(path)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+def ls(folder: Path | None) -> None:
+    """List exams and subjects, or what a run folder holds."""
+    from snellen import show
+
+    for title, rows in show.listing(folder):
+        click.secho(title, bold=True)
+        _print_table(rows, "")
+
+
+@main.command()
+@click.argument("exam")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A setting of the exam. Repeatable."
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The contact sheet.  [default: EXAM.png]",
+)
+def show(exam: str, pairs: tuple[str, ...], out: Path | None) -> None:
+    """Show what an exam asks: its formulas, its settings, and a sheet of its pictures."""
+    from snellen import plugins
+    from snellen import show as showing
+
+    asked = plugins.exam(exam, **_pairs(pairs))
+    click.echo(showing.describe(asked))
+    _print_table(showing.setting_rows(asked), "")
+    path = out or Path(f"{asked.name}.png")
+    path.write_bytes(showing.contact_sheet(asked))
+    click.echo(f"pictures: {path}")
+
+
+@main.command()
+@click.argument("subject")
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True
+)
+def doctor(subject: str, device: str) -> None:
+    """Look a subject over: what it takes, what it gives, what it does not say."""
+    from snellen.doctor import examine
+
+    os.environ["SNELLEN_DEVICE"] = device
+    findings, complaints = examine(subject)
+    width = max(len(name) for name, _ in findings)
+    for name, text in findings:
+        click.echo(f"{name:{width}}  {text}")
+    for complaint in complaints:
+        click.secho(f"! {complaint}", fg="yellow")
+    if not complaints:
+        click.secho("nothing is missing", fg="green")
+
+
+def _do(
+    replan: Callable[[], Work], folder: RunFolder, workers: int, threads: int, scheduler: str = ""
+) -> int:
+    """Have the work done with a progress bar; return how many items failed."""
+    from snellen import engine
+
+    work, stop, failed = replan(), _Stop(), 0
+    _tell_damage(folder)
+    try:
+        with stop, _progress(work) as advance:
+            if scheduler:
+                with _dask(scheduler) as executor:
+                    for record in engine.run(work.tasks, executor, folder):
+                        failed += advance(record)
+            else:
+                for record in engine.run_locally(
+                    work.tasks, folder, workers, threads, hurried=lambda: stop.asked > 1
+                ):
+                    failed += advance(record)
+    except KeyboardInterrupt:
+        done = replan().done
+        click.secho(
+            f"stopped with {done} of {work.total} items done; the same command goes on:\n  {_command()}",
+            fg="yellow",
+            err=True,
+        )
+        sys.exit(STOPPED)
+    return failed
+
+
+class _Stop:
+    """Hears Ctrl-C: the first finishes what is under way, the second does not wait."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self._before: Any = None
+
+    def __enter__(self) -> _Stop:
+        self._before = signal.signal(signal.SIGINT, self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _hear(self, *_: object) -> None:
+        self.asked += 1
+        if self.asked == 1:
+            click.echo("\nfinishing the items under way; Ctrl-C again to leave at once", err=True)
+            raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _progress(work: Work) -> Iterator[Callable[[Record], int]]:
+    """Show a bar on a terminal and a line now and then elsewhere; count failures."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if work.done:
+        console.print(f"{work.done} of {work.total} items are done already", highlight=False)
+    if not work.tasks:
+        yield lambda _: 0
+        return
+    start, spoken, count = time.monotonic(), time.monotonic(), work.done
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        shown = bar.add_task("items", total=work.total, completed=work.done)
+
+        def advance(record: Record) -> int:
+            nonlocal spoken, count
+            count += 1
+            bar.update(shown, completed=count, description=record.subject)
+            if record.error:
+                last = record.error.strip().splitlines()[-1]
+                console.print(f"failed: {record.subject}, {record.item!r}: {last}", markup=False)
+            now = time.monotonic()
+            if not console.is_terminal and (now - spoken > 10 or count == work.total):
+                left = (now - start) / (count - work.done) * (work.total - count)
+                console.print(
+                    f"{count}/{work.total} items, about {left:.0f} s left", highlight=False
+                )
+                spoken = now
+            return bool(record.error)
+
+        yield advance
+
+
+@contextlib.contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    from snellen.errors import SnellenError, extra
+
+    with extra("dask", "a Dask scheduler"):
+        from distributed import Client
+    try:
+        client = Client(address, timeout="10s", set_as_default=False)
+    except OSError as error:
+        raise SnellenError(
+            f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler"
+        ) from error
+    with client:
+        yield client.get_executor(retries=2)
+
+
+def _report(folder: RunFolder) -> Report:
+    from snellen import report as reporting
+
+    with _note("writing the report"):
+        return reporting.write(folder)
+
+
+def _conclude(report: Report) -> None:
+    """Print what the report says first of each subject, and where it is."""
+    colours = {"good": "green", "fair": "yellow", "poor": "red", "plain": None}
+    for graded in report.graded:
+        click.secho(f"\n{graded.exam.name}: {graded.question}", bold=True)
+        told = set()
+        for verdict in graded.result.verdicts:
+            head = verdict.subject not in told
+            told.add(verdict.subject)
+            if head:
+                click.secho(f"  {verdict.subject}: {verdict.text}", fg=colours[verdict.tone])
+            else:
+                click.echo(f"    {verdict.text}")
+        if graded.failed:
+            click.secho(f"  {len(graded.failed)} items failed; see the report", fg="red")
+    click.echo(f"\nreport: {report.path}")
+
+
+def _leave(failed: int) -> None:
+    if failed:
+        click.secho(f"{failed} items failed; the same command tries them again", fg="red", err=True)
+        sys.exit(FAILED_ITEMS)
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], note: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from snellen.report.page import readable
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(readable(row.get(name, "")) for name in names))
+    console = Console()
+    console.print(table, markup=False, highlight=False)
+    if note:
+        console.print(note, markup=False, highlight=False)
+
+
+def _pairs(pairs: Sequence[str]) -> dict[str, str]:
+    made = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set takes NAME=VALUE, and {pair!r} has no '='")
+        made[name] = value
+    return made
+
+
+def _shard(text: str) -> tuple[int, int]:
+    try:
+        place, count = (int(part) for part in text.split("/"))
+    except ValueError:
+        place, count = 0, 0
+    if not 1 <= place <= count:
+        raise click.UsageError(f"--shard takes I/N with I from 1 to N, and got {text!r}")
+    return place, count
+
+
+def _check_threads(workers: int, threads: int) -> None:
+    from snellen.engine import cores
+
+    if threads > cores() or workers * threads > cores():
+        raise click.UsageError(
+            f"{workers or 1} workers × {threads} threads are more than this machine's {cores()} cores; "
+            f"leave out --workers or --threads"
+        )
+
+
+def _tell_damage(folder: RunFolder) -> None:
+    for place in folder.damaged:
+        click.secho(
+            f"{place}; it is left where it is, and its item is done again", fg="yellow", err=True
+        )
+
+
+@contextlib.contextmanager
+def _note(text: str) -> Iterator[None]:
+    """Say what is being done while nothing else is to be seen."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(text):
+            yield
+    else:
+        yield
+
+
+def _written(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def _command() -> str:
+    return shlex.join(["snellen", *sys.argv[1:]])

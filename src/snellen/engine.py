@@ -1,0 +1,284 @@
+"""Who does the work, where, and what remains to be done?
+
+Items go to any `concurrent.futures.Executor`. Only names and settings travel:
+the worker makes the exam, loads the subject once and draws the pictures itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from snellen import plugins, settings
+from snellen.core import Item, Record
+from snellen.errors import SnellenError
+from snellen.log import Plan, RunFolder
+from snellen.sitting import admit, conduct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pathlib import Path
+
+    from snellen.core import Exam, Subject
+
+THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+REPORTED_VERSIONS = ("snellen", "numpy", "torch", "keras", "onnxruntime", "sklearn")
+LOST_TWICE = 2
+"""After so many workers died over an item, it counts as failed."""
+
+_one_at_a_time = threading.Lock()
+"""Frameworks keep their randomness per process, so items in one process take turns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """An item to be sat by a subject, in words that mean the same everywhere."""
+
+    exam: str
+    settings: Mapping[str, Any]
+    subject: str
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run comes to: the tasks left, and how many were done before."""
+
+    tasks: Sequence[Task]
+    done: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return len(self.tasks) + self.done
+
+
+def plan(
+    exam: str,
+    values: Mapping[str, Any],
+    subjects: Sequence[str],
+    folder: RunFolder,
+    shard: tuple[int, int] = (1, 1),
+) -> Work:
+    """Find what is left to do, and refuse now what could only fail later."""
+    asked = plugins.exam(exam, **values)
+    done = {r.key for r in folder.records() if not r.error} if folder.path.is_dir() else set()
+    tasks, before = [], 0
+    for who in subjects:
+        loaded = _subject(who)
+        admit(asked, loaded)
+        for place, item in enumerate(asked.items()):
+            if place % shard[1] != shard[0] - 1:
+                continue
+            if _record(asked, loaded, item).key in done:
+                before += 1
+            else:
+                tasks.append(Task(exam, values, who, item))
+    return Work(tasks, before)
+
+
+def run(tasks: Sequence[Task], executor: Executor, folder: RunFolder) -> Iterator[Record]:
+    """Have the tasks done; yield each record once it is safely logged."""
+    futures = {executor.submit(sit, task): task for task in tasks}
+    try:
+        waiting = set(futures)
+        while waiting:
+            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield folder.append(_outcome(future, futures[future]))
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def run_locally(
+    tasks: Sequence[Task],
+    folder: RunFolder,
+    workers: int = 0,
+    threads: int = 1,
+    hurried: Callable[[], bool] = lambda: False,
+) -> Iterator[Record]:
+    """Have the tasks done by processes of this machine; a dead process is replaced.
+
+    On Ctrl-C, or when the consumer stops early, items under way are finished and
+    logged, unless `hurried` says not to wait.
+    """
+    left = list(tasks)
+    lost: dict[Task, int] = {}
+    workers = workers or max(1, cores() // threads)
+    while left:
+        with local_pool(min(workers, len(left)), threads) as pool:
+            futures = {pool.submit(sit, task): task for task in left}
+            try:
+                for record, task in _until_broken(futures, lost):
+                    left.remove(task)
+                    yield folder.append(record)
+            except (GeneratorExit, KeyboardInterrupt):
+                _drain(futures, folder, hurried)
+                raise
+
+
+@contextlib.contextmanager
+def local_pool(workers: int, threads: int = 1) -> Iterator[ProcessPoolExecutor]:
+    """Open a pool of processes that use `threads` each and do not outlive this one."""
+    before = {name: os.environ.get(name) for name in THREAD_SETTINGS}
+    os.environ.update(dict.fromkeys(THREAD_SETTINGS, str(threads)))
+    spawn = multiprocessing.get_context("spawn")  # forking a process that holds threads deadlocks
+    pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_settle_in)
+    try:
+        yield pool
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def sit_all(exam: Exam, subject: Subject, into: str | Path | None = None) -> list[Record]:
+    """Have a subject sit every item of an exam here and now, logged if a folder is given.
+
+    For subjects that are Python objects; `run_locally` is for those that have a name.
+    """
+    admit(exam, subject)
+    folder = RunFolder(into) if into else None
+    known = {r.key: r for r in folder.records()} if folder and folder.path.is_dir() else {}
+    if folder:
+        said = f"snellen.sit(snellen.exam({exam.name!r}, …), {subject.name})"
+        folder.begin(Plan(exam.name, settings.dump(exam), (subject.name,), said))
+    made = []
+    for item in exam.items():
+        record = known.get(_record(exam, subject, item).key)
+        if record is None or record.error:
+            record = replace(conduct(exam, subject, item), versions=versions())
+            if folder:
+                folder.append(record)
+        made.append(record)
+    return made
+
+
+def sit(task: Task) -> Record:
+    """Do a task; a failure becomes a record that tells it."""
+    with _one_at_a_time:
+        exam = plugins.exam(task.exam, **task.settings)
+        subject = _subject(task.subject)
+        try:
+            record = conduct(exam, subject, task.item)
+        except Exception as error:  # noqa: BLE001 — an item may fail in any way it likes
+            text = str(error) if isinstance(error, SnellenError) else traceback.format_exc()
+            record = _record(exam, subject, task.item, error=text)
+    return replace(record, versions=versions())
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def versions() -> dict[str, str]:
+    """Return what the numbers may depend on, of what is loaded."""
+    loaded = [name for name in REPORTED_VERSIONS if name in sys.modules]
+    names = {"sklearn": "scikit-learn"}
+    return {"python": platform.python_version()} | {
+        name: version(names.get(name, name)) for name in loaded
+    }
+
+
+def _until_broken(
+    futures: Mapping[Future[Record], Task], lost: dict[Task, int]
+) -> Iterator[tuple[Record, Task]]:
+    """Yield records until all are in or a worker dies; blame what it was working on."""
+    waiting = set(futures)
+    while waiting:
+        running = {f for f in waiting if f.running()}
+        finished, waiting = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
+        broken = {f for f in finished if isinstance(f.exception(), BrokenExecutor)}
+        for future in finished - broken:
+            yield _outcome(future, futures[future]), futures[future]
+        if broken:
+            for future in broken & running or broken:
+                task = futures[future]
+                lost[task] = lost.get(task, 0) + 1
+                if lost[task] >= LOST_TWICE:
+                    yield _outcome(future, task), task
+            return
+
+
+def _drain(
+    futures: Mapping[Future[Record], Task], folder: RunFolder, hurried: Callable[[], bool]
+) -> None:
+    """Call off what has not begun; log what is under way when it ends."""
+    under_way = {future for future in futures if not future.cancel() and not future.done()}
+    while under_way and not hurried():
+        finished, under_way = wait(under_way, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in finished:
+            if future.exception() is None:
+                folder.append(future.result())
+
+
+def _outcome(future: Future[Record], task: Task) -> Record:
+    try:
+        return future.result()
+    except Exception as error:  # noqa: BLE001 — whatever a worker or a cluster raises
+        exam, subject = plugins.exam(task.exam, **task.settings), _subject(task.subject)
+        lost = isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+        told = (
+            f"the worker died over this item more than once ({error}); it may need more memory"
+            if lost
+            else "".join(traceback.format_exception(error))
+        )
+        return _record(exam, subject, task.item, error=told)
+
+
+@lru_cache(maxsize=4)
+def _subject(who: str) -> Subject:
+    return plugins.subject(who)
+
+
+def _record(exam: Exam, subject: Subject, item: Item, error: str = "") -> Record:
+    return Record(
+        exam=exam.name,
+        version=exam.version,
+        settings=settings.shaping(exam),
+        item=item,
+        subject=subject.name,
+        fingerprint=subject.fingerprint,
+        measures={},
+        error=error,
+    )
+
+
+def _settle_in() -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+
+
+def _leave_with(parent: Any) -> None:
+    parent.join()
+    time.sleep(0.1)
+    os._exit(1)

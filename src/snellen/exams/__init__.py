@@ -1,0 +1,1 @@
+"""One file for each exam, or a package; none of them knows another."""

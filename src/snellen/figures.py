@@ -1,0 +1,142 @@
+"""What is there to see in a result? Figures as data; `report` draws them.
+
+Each kind is a few columns and knows its own rows, so the picture, the table behind
+it and the CSV cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from snellen.core import Images
+    from snellen.stats import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Caption:
+    """What every figure says about itself."""
+
+    name: str
+    title: str
+    caption: str = ""
+    formula: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(_Caption):
+    """Rows of cells; an Interval is printed with its ends."""
+
+    cells: Sequence[Mapping[str, Any]]
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return the cells, intervals spread over three columns."""
+        return [_spread(row) for row in self.cells]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dots(_Caption):
+    """Values with their intervals, by group and series, beside a null and a reference."""
+
+    groups: Sequence[str]
+    series: Mapping[str, Sequence[Interval | None]]
+    null: float | None = None
+    null_name: str = "chance"
+    reference: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    """Published values, by their source."""
+    axis: str = "accuracy"
+    percent: bool = True
+    bounds: tuple[float, float] | None = (0.0, 1.0)
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a dot, published ones too."""
+        made = [
+            _spread({"group": group, "series": name, self.axis: value})
+            for name, values in self.series.items()
+            for group, value in zip(self.groups, values, strict=True)
+            if value is not None
+        ]
+        made += [
+            {"group": group, "series": source, self.axis: value}
+            for source, values in self.reference.items()
+            for group, value in zip(self.groups, values, strict=True)
+            if value is not None
+        ]
+        return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves(_Caption):
+    """Values with their intervals along an axis, a line a series."""
+
+    x: Sequence[float]
+    series: Mapping[str, Sequence[Interval | None]]
+    x_axis: str
+    y_axis: str
+    null: float | None = None
+    null_name: str = "chance"
+    log_x: bool = False
+    percent: bool = True
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a point."""
+        return [
+            _spread({"series": name, self.x_axis: x, self.y_axis: value})
+            for name, values in self.series.items()
+            for x, value in zip(self.x, values, strict=True)
+            if value is not None
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix(_Caption):
+    """A value for every pair of a row and a column; NaN is left blank."""
+
+    row_names: Sequence[str]
+    column_names: Sequence[str]
+    values: Sequence[Sequence[float]]
+    notes: Sequence[Sequence[str]] = ()
+    """What is written in the cells; the values if left out."""
+    diverging: bool = False
+    percent: bool = True
+    bounds: tuple[float, float] | None = None
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a cell."""
+        return [
+            {"row": row, "column": column, "value": value}
+            | ({"note": self.notes[i][j]} if self.notes else {})
+            for i, row in enumerate(self.row_names)
+            for j, column in enumerate(self.column_names)
+            if np.isfinite(value := float(self.values[i][j]))
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gallery(_Caption):
+    """Pictures with a line under each, in rows that have a name."""
+
+    shelves: Mapping[str, tuple[Images, Sequence[str]]]
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a picture: where it hangs and what is written under it."""
+        return [
+            {"shelf": shelf, "place": place, "text": text}
+            for shelf, (_, texts) in self.shelves.items()
+            for place, text in enumerate(texts)
+        ]
+
+
+def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay an interval out over three columns."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if hasattr(value, "low"):
+            flat |= {name: value.value, f"{name} low": value.low, f"{name} high": value.high}
+        else:
+            flat[name] = value
+    return flat

@@ -1,0 +1,1 @@
+"""Pictures in, pictures out; no exam is mentioned here."""

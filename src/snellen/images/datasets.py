@@ -1,0 +1,127 @@
+"""Which labelled pictures are in a file or a folder?"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from snellen.errors import Unloadable
+from snellen.seeds import Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from snellen.core import Images, Indices
+
+NAMES_IN_FILES = (("x_train", "y_train", "x_test", "y_test"), ("x", "y"), ("images", "labels"))
+PICTURE_SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
+TEST_SHARE = 3
+"""One picture in so many is kept for testing where the file does not say which."""
+
+
+@dataclass(frozen=True, eq=False)
+class PictureSet:
+    """Labelled pictures of one size, parted into those to learn from and the others."""
+
+    images: Images
+    labels: Indices
+    names: tuple[str, ...]
+    testing: Indices
+    """Places of the pictures kept for testing; the others are for teaching."""
+
+    @property
+    def teaching(self) -> Indices:
+        """Places of the pictures to learn from."""
+        return np.setdiff1d(np.arange(len(self.images)), self.testing)
+
+
+def load_pictures(path: str | Path) -> PictureSet:
+    """Read an NPZ file (x_train, y_train, x_test, y_test; or x, y) or a folder per class."""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return _from_folder(place)
+    if not place.exists():
+        raise Unloadable(f"there are no pictures at {place}: no such file or folder")
+    return _from_npz(place)
+
+
+def grey(images: Images) -> Images:
+    """Return (n, h, w) uint8 luminance: .299 R + .587 G + .114 B, as in Rec. 601."""
+    if images.shape[3] == 1:
+        return images[..., 0]
+    return np.rint(images @ np.array([0.299, 0.587, 0.114])).astype(np.uint8)
+
+
+def _from_npz(path: Path) -> PictureSet:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        raise Unloadable(
+            f"{path} cannot be read as a NumPy .npz of plain arrays: {error}"
+        ) from error
+    for names in NAMES_IN_FILES:
+        if set(names) <= set(arrays):
+            return _assembled(path, arrays, names)
+    raise Unloadable(
+        f"{path} holds {', '.join(arrays) or 'nothing'}; it should hold "
+        + " or ".join(", ".join(names) for names in NAMES_IN_FILES)
+    )
+
+
+def _assembled(path: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> PictureSet:
+    images = np.concatenate([arrays[name] for name in names[::2]])
+    raw = np.concatenate([arrays[name].reshape(-1) for name in names[1::2]])
+    images = images[..., None] if images.ndim == 3 else images
+    if images.dtype != np.uint8 or images.ndim != 4 or len(images) != len(raw):
+        raise Unloadable(
+            f"{path}: pictures should be uint8, (n, height, width) or (n, height, width, 3), "
+            f"one for each label; found {images.dtype} {images.shape} and {len(raw)} labels"
+        )
+    classes, labels = np.unique(raw, return_inverse=True)
+    kept = len(arrays[names[-1]]) if len(names) == 4 else 0
+    testing = np.arange(len(images) - kept, len(images)) if kept else _parted(labels)
+    return PictureSet(images, labels, tuple(str(c) for c in classes), testing)
+
+
+def _from_folder(path: Path) -> PictureSet:
+    names = tuple(sorted(p.name for p in path.iterdir() if p.is_dir()))
+    files = [
+        (file, label)
+        for label, name in enumerate(names)
+        for file in sorted((path / name).iterdir())
+        if file.suffix.lower() in PICTURE_SUFFIXES
+    ]
+    if not files:
+        raise Unloadable(f"{path} should hold a folder of pictures for each class; none was found")
+    pictures = [_opened(file) for file, _ in files]
+    if len(shapes := {p.shape for p in pictures}) > 1:
+        raise Unloadable(
+            f"the pictures under {path} must have one size; found {sorted(shapes)[:4]}"
+        )
+    labels = np.array([label for _, label in files], np.intp)
+    return PictureSet(np.stack(pictures), labels, names, _parted(labels))
+
+
+def _opened(file: Path) -> Images:
+    try:
+        with Image.open(file) as picture:
+            kind = "L" if picture.mode in ("1", "L", "I;16", "LA") else "RGB"
+            array = np.asarray(picture.convert(kind))
+    except (UnidentifiedImageError, OSError) as error:
+        raise Unloadable(
+            f"{file} cannot be read as a picture: {error}; mend or remove it"
+        ) from error
+    return array[..., None] if array.ndim == 2 else array
+
+
+def _parted(labels: Indices) -> Indices:
+    """Keep every third picture of each class for testing, in random order."""
+    order = Seed("test share", len(labels)).shuffled(len(labels))
+    kept = [order[labels[order] == label][::TEST_SHARE] for label in np.unique(labels)]
+    return np.sort(np.concatenate(kept))

@@ -1,0 +1,210 @@
+"""What does a run say? One offline page: verdicts, figures, and what is behind each."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import math
+import re
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+
+from snellen import plugins, settings
+from snellen.core import Record, Result
+from snellen.errors import LogError, SnellenError
+from snellen.figures import Table
+from snellen.log import Plan, RunFolder
+from snellen.report.draw import picture
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from snellen.core import Exam, Figure, Verdict
+
+
+@dataclass(frozen=True)
+class Graded:
+    """An exam with what its records say."""
+
+    exam: Exam
+    asked_as: str
+    records: Sequence[Record]
+    failed: Sequence[Record]
+    result: Result
+    commands: Sequence[str]
+
+    @property
+    def question(self) -> str:
+        """The first line of the exam's description."""
+        return (type(self.exam).__doc__ or self.exam.name).strip().splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where a report was written, and what it concluded."""
+
+    path: Path
+    graded: Sequence[Graded]
+    damaged: Sequence[str]
+
+
+def grade_folder(folder: RunFolder) -> list[Graded]:
+    """Grade each exam of a run anew from its log, as the latest plan for it asks."""
+    records, plans = folder.records(), folder.plans()
+    if not plans:
+        raise LogError(f"{folder.path} holds no run; make one with: snellen run EXAM -m MODEL")
+    made: dict[str, tuple[Exam, Plan, list[str]]] = {}
+    for plan in plans:
+        exam = plugins.exam(plan.exam, **plan.settings)
+        key = f"{exam.name} {sorted(settings.shaping(exam).items())}"
+        commands = [*(made[key][2] if key in made else []), plan.command]
+        made[key] = exam, plan, list(dict.fromkeys(commands))
+    return [_graded(exam, plan, commands, records) for exam, plan, commands in made.values()]
+
+
+def write(folder: RunFolder, out: Path | None = None) -> Report:
+    """Write `report.html` and, beside it, every figure as SVG and PDF and its rows as CSV."""
+    graded = grade_folder(folder)
+    path = out or folder.path / "report.html"
+    beside = path.with_name(path.stem + "_files")
+    try:
+        beside.mkdir(parents=True, exist_ok=True)
+        sections = [_section(g, beside) for g in graded]
+        page = _template().render(
+            sections=sections, damaged=folder.damaged, beside=beside.name, run=folder.path.name
+        )
+        path.write_text(page, "utf-8")
+    except OSError as error:
+        raise LogError(f"cannot write the report to {path}: {error.strerror}") from error
+    return Report(path, graded, folder.damaged)
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, with every column that any of them has."""
+    held = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(held, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: _guarded(v) for k, v in row.items()} for row in rows)
+    return held.getvalue()
+
+
+def readable(value: Any) -> str:
+    """Write a table's cell for people.
+
+    >>> readable(0.012345), readable(3), readable("x")
+    ('0.0123', '3', 'x')
+    """
+    if hasattr(value, "low"):
+        return f"{value:%}" if max(map(abs, value)) <= 2 else f"{value:.3g}"
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.3g}"
+    return str(value)
+
+
+def _guarded(value: Any) -> Any:
+    """Keep spreadsheets from taking text for a formula."""
+    return "'" + value if isinstance(value, str) and value[:1] in ("=", "@") else value
+
+
+def _graded(exam: Exam, plan: Plan, commands: list[str], records: Sequence[Record]) -> Graded:
+    shaping = settings.shaping(exam)
+    own = [
+        r
+        for r in records
+        if (r.exam, r.version) == (exam.name, exam.version) and dict(r.settings) == shaping
+    ]
+    good = _told_apart([r for r in own if not r.error])
+    try:
+        result = exam.grade(good) if good else Result()
+    except (KeyError, IndexError, ZeroDivisionError) as error:
+        raise SnellenError(f"exam {exam.name!r} cannot grade these records: {error!r}") from error
+    return Graded(exam, plan.exam, good, [r for r in own if r.error], result, commands)
+
+
+def _told_apart(records: Sequence[Record]) -> list[Record]:
+    """Add the fingerprint to the names of different subjects that share one."""
+    prints = defaultdict(set)
+    for r in records:
+        prints[r.subject].add(r.fingerprint)
+    return [
+        replace(r, subject=f"{r.subject} ({r.fingerprint[:6]})")
+        if len(prints[r.subject]) > 1
+        else r
+        for r in records
+    ]
+
+
+def _section(graded: Graded, beside: Path) -> dict[str, Any]:
+    """Return what the template needs of an exam, writing its files on the way."""
+    spoken: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in graded.result.verdicts:
+        spoken[verdict.subject].append(verdict)
+    return {
+        "name": graded.exam.name,
+        "question": graded.question,
+        "about": _about(graded.exam),
+        "verdicts": spoken,
+        "figures": [_figure(f, graded, beside) for f in graded.result.figures],
+        "commands": graded.commands,
+        "settings": settings.dump(graded.exam),
+        "count": len(graded.records),
+        "subjects": Counter(r.subject for r in graded.records),
+        "failed": [(r.subject, repr(r.item), r.error) for r in graded.failed],
+        "versions": _versions(graded.records),
+        "seconds": sum(r.seconds for r in graded.records),
+    }
+
+
+def _about(exam: Exam) -> str:
+    return (sys.modules[type(exam).__module__].__doc__ or "").strip()
+
+
+def _versions(records: Sequence[Record]) -> str:
+    seen: dict[str, set[str]] = defaultdict(set)
+    for r in records:
+        for name, version in r.versions.items():
+            seen[name].add(version)
+    return ", ".join(f"{name} {' and '.join(sorted(found))}" for name, found in seen.items())
+
+
+def _figure(figure: Figure, graded: Graded, beside: Path) -> dict[str, Any]:
+    rows = figure.rows()
+    text = as_csv(rows)
+    stem = _file_name(f"{graded.exam.name}-{figure.name}")
+    (beside / f"{stem}.csv").write_text(text, "utf-8")
+    made: dict[str, Any] = {
+        "name": stem,
+        "title": figure.title,
+        "caption": figure.caption,
+        "formula": figure.formula,
+        "csv": _data_uri(text.encode(), "text/csv"),
+    }
+    if isinstance(figure, Table):
+        columns = list(dict.fromkeys(name for row in figure.cells for name in row))
+        cells = [[readable(row.get(name, "")) for name in columns] for row in figure.cells]
+        return {**made, "columns": columns, "cells": cells}
+    for kind in ("svg", "pdf"):
+        (beside / f"{stem}.{kind}").write_bytes(drawn := picture(figure, kind))
+        made.setdefault("image", _data_uri(drawn, "image/svg+xml"))
+    return made
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.")[:120]
+
+
+def _data_uri(data: bytes, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string((files("snellen.report") / "page.html").read_text("utf-8"))

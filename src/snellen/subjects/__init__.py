@@ -1,0 +1,1 @@
+"""Whoever can be examined, a file for each kind."""

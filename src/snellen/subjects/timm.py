@@ -1,0 +1,22 @@
+"""A model of the timm library by its name, with the preprocessing that it carries."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from snellen.errors import Unloadable, extra
+from snellen.subjects.classifier import Classifier, Learner
+from snellen.subjects.preprocessing import Reading
+
+
+def load(source: str, *, device: str = "auto", **reading: Unpack[Reading]) -> Classifier | Learner:
+    """Make a subject of a pretrained model; timm fetches its weights when it has none."""
+    with extra("timm", "a timm model"):
+        import timm
+
+        from snellen.subjects import torch
+    try:
+        model = timm.create_model(source, pretrained=True)
+    except Exception as error:
+        raise Unloadable(f"timm:{source} cannot be loaded: {str(error).splitlines()[0]}") from error
+    return torch.load(model, name=source, device=device, **reading)

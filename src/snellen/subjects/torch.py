@@ -1,0 +1,280 @@
+"""Any PyTorch module or factory of modules: taught by us, or asked as it is."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from snellen.core import Lesson
+from snellen.errors import BadAnswer, Unloadable, extra
+from snellen.sources import digest, load_attribute
+from snellen.subjects.classifier import Classifier, Forward, Learner
+from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
+
+with extra("torch", "this subject"):
+    import torch
+    from torch import nn
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+BATCH = 200
+"""In training; the paper's. Answers come in batches of it too."""
+
+
+def load(
+    source: Any,
+    *,
+    name: str = "",
+    weights: str = "",
+    trained: bool = False,
+    device: str = "auto",
+    lr: float = 1e-3,
+    **reading: Unpack[Reading],
+) -> Classifier | Learner:
+    """Make a subject of a module or of a factory, given as an object or as its place.
+
+    `torch:my_net.py:build` is taught; `torch:my_net.py:build,weights=net.safetensors`
+    and `torch:my_net.py:build,trained=true` (it loads its own weights) are frozen. A
+    module itself, from Python, answers as it is and may be taught further.
+    """
+    thing = load_attribute(source) if isinstance(source, str) else source
+    name = name or (source.rpartition("/")[2] if isinstance(source, str) else _called(thing))
+    on = _device(device)
+    example = _build(thing, {}, name)
+    is_module = isinstance(thing, nn.Module)
+    fixed = is_module or "channels" not in inspect.signature(thing).parameters
+    wants = _stated_by(example, reading, name, fixed=fixed)
+    labels = load_labels(reading["labels"]) if "labels" in reading else _own_labels(example)
+    batch = reading.get("batch", BATCH)
+    if weights or trained or is_module:
+        if weights:
+            _load_weights(example, Path(weights), name)
+        frozen = Classifier(
+            name=name,
+            fingerprint=digest(
+                "torch", _code(thing, example), _state(example), wants.effective, labels
+            ),
+            forward=_forward(example, on),
+            reading=wants,
+            labels=labels,
+            batch=batch,
+            device=on,
+        )
+        if not is_module:
+            return frozen
+    pupil = Learner(
+        name=name,
+        fingerprint=digest(
+            "torch", _code(thing, example), _state(example), wants.effective, lr, batch
+        ),
+        teach=_teacher(thing, wants, name, lr=lr, batch=batch, on=on),
+        reading=wants,
+        batch=batch,
+        device=on,
+    )
+    if is_module:
+        return Learner(**{**vars(pupil), "fingerprint": frozen.fingerprint, "taught": frozen})
+    return pupil
+
+
+def paper_cnn(
+    *, device: str = "auto", lr: float = 1e-3, batch: int = BATCH, name: str = "paper-cnn"
+) -> Learner:
+    """Return the network of the abstraction paper, taught as it was."""
+    from snellen.subjects.networks import paper_cnn as build
+
+    made = load(build, name=name, device=device, lr=lr, batch=batch)
+    assert isinstance(made, Learner)
+    return made
+
+
+def _teacher(
+    thing: Any, wants: Preprocessing, name: str, *, lr: float, batch: int, on: str
+) -> Callable[[Lesson], Forward]:
+    def teach(lesson: Lesson) -> Forward:
+        _keep_freed_memory()
+        x, y = torch.from_numpy(wants(lesson.images)), torch.from_numpy(lesson.labels).long()
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(lesson.seed)
+            shape = {"classes": len(lesson.choices), "channels": x.shape[1], "size": x.shape[2]}
+            network = _build(thing, shape, name).to(on)
+            _check_outputs(network, x[:2].to(on), lesson, name)
+            _train(
+                network, x.to(on), y.to(on), lesson.views or len(x), lr=lr, batch=batch, name=name
+            )
+        return _forward(network, on)
+
+    return teach
+
+
+def _train(
+    network: nn.Module,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    views: int,
+    *,
+    lr: float,
+    batch: int,
+    name: str,
+) -> None:
+    """Adam on cross-entropy, the pictures reshuffled whenever all were seen."""
+    network.train()
+    parameters = [p for p in network.parameters() if p.requires_grad]
+    adam = torch.optim.Adam(parameters, lr=lr, eps=1e-7, fused=x.device.type in ("cpu", "cuda"))
+    loss = torch.zeros(())
+    for rows in _batches(len(x), views, batch):
+        adam.zero_grad(set_to_none=True)
+        loss = nn.functional.cross_entropy(network(x[rows]), y[rows])
+        loss.backward()  # type: ignore[no-untyped-call]
+        adam.step()
+    if not torch.isfinite(loss):
+        raise BadAnswer(f"training {name!r} diverged: the loss is {float(loss)}; try a smaller lr=")
+
+
+def _batches(count: int, views: int, batch: int) -> Iterator[torch.Tensor]:
+    """Yield places of pictures, each epoch in a new order, until so many were looked at."""
+    while views > 0:
+        for rows in torch.randperm(count)[:views].split(batch):
+            yield rows
+            views -= len(rows)
+
+
+def _forward(network: nn.Module, on: str) -> Forward:
+    network = network.to(on).eval()
+
+    def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+        with torch.inference_mode():
+            out = network(torch.from_numpy(x).to(on))
+            out = getattr(out, "logits", out)
+            return np.asarray(out.float().cpu().numpy())
+
+    return forward
+
+
+def _build(thing: Any, shape: dict[str, int], name: str) -> nn.Module:
+    """Copy a module, or call a factory with those of classes, channels and size it takes."""
+    if isinstance(thing, nn.Module):
+        return copy.deepcopy(thing)
+    taken = inspect.signature(thing).parameters
+    with torch.random.fork_rng(devices=[], enabled=not shape):
+        if not shape:
+            torch.manual_seed(0)  # so that a factory's example has always the same state
+        made = thing(**{k: v for k, v in shape.items() if k in taken})
+    if not isinstance(made, nn.Module):
+        raise Unloadable(
+            f"{name} should return a torch.nn.Module, and it returns a {type(made).__name__}"
+        )
+    return made
+
+
+def _check_outputs(network: nn.Module, x: torch.Tensor, lesson: Lesson, name: str) -> None:
+    network.eval()
+    try:
+        with torch.no_grad():
+            shape = tuple(network(x).shape)
+    except RuntimeError as error:
+        raise BadAnswer(
+            f"subject {name!r} cannot take pictures of shape {tuple(x.shape[1:])} "
+            f"(channels, height, width): {str(error).splitlines()[0]}; set size= or channels=, "
+            "or let its factory take the parameters `size` and `channels`"
+        ) from error
+    if shape != (len(x), len(lesson.choices)):
+        raise BadAnswer(
+            f"subject {name!r} answers {len(x)} pictures with an output of shape {shape}, and the "
+            f"lesson has {len(lesson.choices)} choices; let its factory take a parameter `classes`"
+        )
+
+
+def _stated_by(network: nn.Module, reading: Reading, name: str, *, fixed: bool) -> Preprocessing:
+    """Take what the module carries, then what the user says."""
+    wants = Preprocessing().told("model", {"layout": "NCHW"})
+    first = next((m for m in network.modules() if isinstance(m, nn.Conv2d)), None)
+    if first is not None and first.in_channels in (1, 3) and fixed:
+        wants = wants.told("model", {"channels": first.in_channels})
+    config = getattr(network, "pretrained_cfg", None) or getattr(network, "default_cfg", None)
+    if isinstance(config, dict) and "mean" in config:
+        height, width = config["input_size"][1:]
+        wants = wants.told(
+            "model",
+            {"mean": tuple(config["mean"]), "std": tuple(config["std"]), "size": (height, width)},
+        )
+    return wants.told("user", as_stated(reading, name))
+
+
+def _own_labels(network: nn.Module) -> tuple[str, ...]:
+    found = getattr(network, "labels", None)
+    return tuple(str(label) for label in found) if isinstance(found, list | tuple) else ()
+
+
+def _load_weights(network: nn.Module, path: Path, name: str) -> None:
+    try:
+        if path.suffix == ".safetensors":
+            with extra("torch", "reading .safetensors"):
+                from safetensors.torch import load_file
+            state = load_file(path)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        network.load_state_dict(state.get("state_dict", state))
+    except FileNotFoundError as error:
+        raise Unloadable(f"there is no file {path} with weights for {name!r}") from error
+    except Exception as error:
+        raise Unloadable(
+            f"{path} does not hold weights for {name!r}: {str(error).splitlines()[0]}; "
+            "save them with torch.save(model.state_dict(), path) or as .safetensors"
+        ) from error
+
+
+def _state(network: nn.Module) -> bytes:
+    tensors = network.state_dict().items()
+    return digest(*(part for k, v in tensors for part in (k, v.cpu().numpy().tobytes()))).encode()
+
+
+def _code(thing: Any, network: nn.Module) -> bytes:
+    """Hash what the network is made of: its layers, and the code that is not PyTorch's."""
+    own = {type(m) for m in network.modules() if not type(m).__module__.startswith("torch.")}
+    classes = sorted(own, key=lambda c: c.__qualname__)
+    factory = [] if isinstance(thing, nn.Module) else [thing]
+    return digest(repr(network), *classes, *factory).encode()
+
+
+def _device(wanted: str) -> str:
+    if wanted == "auto":
+        wanted = os.environ.get("SNELLEN_DEVICE", "auto")
+    if wanted != "auto":
+        try:
+            torch.empty(1, device=wanted)
+        except (RuntimeError, AssertionError) as error:
+            raise Unloadable(
+                f"device {wanted!r} cannot be used: {str(error).splitlines()[0]}"
+            ) from error
+        return wanted
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Ask glibc to keep freed blocks for the next step instead of giving them back.
+
+    A step allocates and frees the same few large blocks; given back, each costs
+    thousands of page faults to get again: half the time of a step of the paper's network.
+    """
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        m_mmap_threshold, m_trim_threshold = -3, -1
+        libc.mallopt(m_mmap_threshold, 32 << 20)
+        libc.mallopt(m_trim_threshold, 1 << 30)
+
+
+def _called(thing: Any) -> str:
+    return str(getattr(thing, "__name__", type(thing).__name__))
