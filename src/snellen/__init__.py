@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from snellen.engine import sit_all as sit
     from snellen.plugins import exam, subject
-    from snellen.report import write as report
+    from snellen.report import write as write_report
 
-__all__ = ["exam", "report", "sit", "subject"]
+__all__ = ["exam", "sit", "subject", "write_report"]
 _PLACES = {
     "exam": ("snellen.plugins", "exam"),
     "subject": ("snellen.plugins", "subject"),
     "sit": ("snellen.engine", "sit_all"),
-    "report": ("snellen.report", "write"),
+    "write_report": ("snellen.report", "write"),
 }
 
 

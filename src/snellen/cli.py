@@ -13,7 +13,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -48,7 +48,7 @@ class _Group(click.Group):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="snellen")
 def main(*, debug: bool) -> None:
-    """Give image classifiers, and people, an eye exam.
+    r"""Give image classifiers, and people, an eye exam.
 
     \b
     snellen ls                                    what there is
@@ -58,10 +58,20 @@ def main(*, debug: bool) -> None:
 
 
 def _run_options(command: Any) -> Any:
+    """Add the options that every command that examines has."""
     for option in (
-        click.option("--workers", "-w", type=click.IntRange(0), default=0, show_default="a core each", help="Processes."),
-        click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each process; workers × threads should not exceed the cores."),
-        click.option("--report/--no-report", "wants_report", default=True, help="Write the report at the end."),
+        click.option(
+            "--workers", "-w", type=click.IntRange(0), default=0, show_default="a core each",
+            help="Processes.",
+        ),
+        click.option(
+            "--threads", type=click.IntRange(1), default=1, show_default=True,
+            help="Threads of each process; workers × threads must not exceed the cores.",
+        ),
+        click.option(
+            "--report/--no-report", "wants_report", default=True,
+            help="Write the report at the end.",
+        ),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -107,7 +117,7 @@ def _run_options(command: Any) -> Any:
 )
 @click.option("--baselines/--no-baselines", default=True, help="Also examine the exam's baselines.")
 @_run_options
-def run(  # noqa: PLR0913 — each is an option of the command
+def run(
     exam: str,
     models: tuple[str, ...],
     pairs: tuple[str, ...],
@@ -121,7 +131,7 @@ def run(  # noqa: PLR0913 — each is an option of the command
     threads: int,
     wants_report: bool,
 ) -> None:
-    """Examine models. Stop it with Ctrl-C; the same command goes on where it was."""  # noqa: D301
+    """Examine models. Stop it with Ctrl-C; the same command goes on where it was."""
     from snellen import engine, plugins
     from snellen.log import Plan, RunFolder
 
@@ -186,10 +196,10 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
 )
 def report(folder: Path, out: Path | None) -> None:
     """Write a run's report anew from its log."""
-    from snellen import report as reporting
     from snellen.log import RunFolder
+    from snellen.report import write
 
-    _conclude(reporting.write(RunFolder(folder), out))
+    _conclude(write(RunFolder(folder), out))
 
 
 @main.command()
@@ -304,7 +314,8 @@ def _do(
     except KeyboardInterrupt:
         done = replan().done
         click.secho(
-            f"stopped with {done} of {work.total} items done; the same command goes on:\n  {_command()}",
+            f"stopped with {done} of {work.total} items done; "
+            f"the same command goes on:\n  {_command()}",
             fg="yellow",
             err=True,
         )
@@ -319,7 +330,7 @@ class _Stop:
         self.asked = 0
         self._before: Any = None
 
-    def __enter__(self) -> _Stop:
+    def __enter__(self) -> Self:
         self._before = signal.signal(signal.SIGINT, self._hear)
         return self
 
@@ -387,7 +398,7 @@ def _dask(address: str) -> Iterator[Executor]:
     with extra("dask", "a Dask scheduler"):
         from distributed import Client
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except OSError as error:
         raise SnellenError(
             f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler"
@@ -397,10 +408,10 @@ def _dask(address: str) -> Iterator[Executor]:
 
 
 def _report(folder: RunFolder) -> Report:
-    from snellen import report as reporting
+    from snellen.report import write
 
     with _note("writing the report"):
-        return reporting.write(folder)
+        return write(folder)
 
 
 def _conclude(report: Report) -> None:
@@ -436,10 +447,14 @@ def _print_table(rows: Sequence[Mapping[str, Any]], note: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     names = list(dict.fromkeys(name for row in rows for name in row))
     for name in names:
-        table.add_column(name, overflow="fold")
+        table.add_column(
+            name, overflow="fold", no_wrap=all(len(readable(r.get(name))) < 24 for r in rows)
+        )
     for row in rows:
         table.add_row(*(readable(row.get(name, "")) for name in names))
     console = Console()
+    if not console.is_terminal:
+        console.width = 240  # a file or a pipe has no width to keep to
     console.print(table, markup=False, highlight=False)
     if note:
         console.print(note, markup=False, highlight=False)
@@ -470,8 +485,8 @@ def _check_threads(workers: int, threads: int) -> None:
 
     if threads > cores() or workers * threads > cores():
         raise click.UsageError(
-            f"{workers or 1} workers × {threads} threads are more than this machine's {cores()} cores; "
-            f"leave out --workers or --threads"
+            f"{workers or 1} workers × {threads} threads are more than this machine's "
+            f"{cores()} cores; leave out --workers or --threads"
         )
 
 

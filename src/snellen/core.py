@@ -94,7 +94,7 @@ class Sheet:
         question = repr((self.images.shape[1:], self.images.dtype.str, self.choices, self.prompt))
         salt = hashlib.blake2b(question.encode(), digest_size=16).digest()
         digests = b"".join(
-            hashlib.blake2b(np.ascontiguousarray(picture), digest_size=8, key=salt).digest()
+            hashlib.blake2b(picture.tobytes(), digest_size=8, key=salt).digest()
             for picture in self.images
         )
         return np.frombuffer(digests, "<u8")
@@ -318,5 +318,5 @@ def _check_images(images: Images) -> None:
 def _check_indices(name: str, values: Indices, images: Images, choices: int) -> None:
     if values.shape != (len(images),):
         raise ValueError(f"{len(images)} pictures came with {name} of shape {values.shape}")
-    if len(values) and not (0 <= values.min() and values.max() < choices):
+    if len(values) and not (values.min() >= 0 and values.max() < choices):
         raise ValueError(f"{name} must lie in 0..{choices - 1}, the places of the choices")

@@ -36,7 +36,6 @@ from snellen.sitting import admit, conduct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from pathlib import Path
 
     from snellen.core import Exam, Subject

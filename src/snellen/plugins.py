@@ -124,7 +124,7 @@ def _is_factory(thing: Any) -> bool:
 
 def _call(make: Any, arguments: tuple[Any, ...], options: dict[str, Any], who: str) -> Subject:
     """Call a loader, or make a subject's class, with text coerced to the types declared."""
-    if dataclasses.is_dataclass(make):
+    if inspect.isclass(make) and dataclasses.is_dataclass(make):
         own: Any = settings.make(make, options, who=f"subject {who!r}")
         return cast("Subject", own)
     known = [n for n in _parameters(make) if n not in ("self", "source")]

@@ -49,11 +49,11 @@ class Seed:
 
     def shuffled(self, count: int) -> Indices:
         """Return 0..count-1 in random order."""
-        return np.argsort(self.bits(count), kind="stable")
+        return np.asarray(np.argsort(self.bits(count), kind="stable"), np.intp)
 
     def picks(self, count: int, weights: Sequence[int]) -> Indices:
         """Draw `count` places, each as often as its whole-number weight says."""
         edges = np.cumsum(np.asarray(weights, np.uint64))
         # high 32 bits × total ≫ 32: uniform to within 2^-32, in exact integers
         spots = ((self.bits(count) >> np.uint64(32)) * edges[-1]) >> np.uint64(32)
-        return np.searchsorted(edges, spots, side="right").astype(np.intp)
+        return np.asarray(np.searchsorted(edges, spots, side="right"), np.intp)

@@ -129,7 +129,7 @@ def mark(sheet: Sheet, answers: Answers) -> Answers:
 def _check_scores(sheet: Sheet, answers: Answers) -> None:
     wanted = (len(sheet), len(sheet.choices))
     found = None if answers.scores is None else answers.scores.shape
-    if found != wanted:
+    if answers.scores is None or found != wanted:
         raise BadAnswer(f"the sheet asks for scores of shape {wanted}, and {found} came back")
     if not np.isfinite(answers.scores).all():
         raise BadAnswer("some scores are NaN or infinite")

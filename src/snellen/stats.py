@@ -85,10 +85,13 @@ class Mean(NamedTuple):
     error: float
     freedom: int
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """Return Student's interval."""
+    def interval(
+        self, level: float = 0.95, within: tuple[float, float] = (-math.inf, math.inf)
+    ) -> Interval:
+        """Return Student's interval, cut to the values that are possible."""
         half = float(special.stdtrit(self.freedom, 0.5 + level / 2)) * self.error
-        return Interval(self.value, self.value - half, self.value + half)
+        low, high = max(self.value - half, within[0]), min(self.value + half, within[1])
+        return Interval(self.value, low, high)
 
     def above(self, null: float) -> float:
         """Return the one-sided p-value of the true mean being no more than `null`."""

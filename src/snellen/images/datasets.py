@@ -53,8 +53,8 @@ def load_pictures(path: str | Path) -> PictureSet:
 def grey(images: Images) -> Images:
     """Return (n, h, w) uint8 luminance: .299 R + .587 G + .114 B, as in Rec. 601."""
     if images.shape[3] == 1:
-        return images[..., 0]
-    return np.rint(images @ np.array([0.299, 0.587, 0.114])).astype(np.uint8)
+        return np.asarray(images[..., 0])
+    return np.asarray(np.rint(images @ np.array([0.299, 0.587, 0.114])), np.uint8)
 
 
 def _from_npz(path: Path) -> PictureSet:

@@ -1,8 +1,15 @@
 """What do the ten shapes look like? (Hudáky et al. 2021, figures 1–10)
 
->>> print("\\n".join("".join(" #"[int(p > 0)] for p in row) for row in glyph(9)[6:22:2, 6:22]))
-<BLANKLINE>
-<BLANKLINE>
+>>> for row in glyph(1)[7:15, 7:22:2]:
+...     print("".join(".#"[int(pixel > 0)] for pixel in row))
+########
+...#....
+...#....
+...#....
+...#....
+...#....
+...#....
+...#....
 """
 
 from __future__ import annotations
@@ -19,7 +26,12 @@ INK = 9
 HALF = 7
 """Half the length of a stroke: 15 pixels, the middle one at (14, 14)."""
 
-STROKES = ("100 100", "100 010", "100 110", "100 101", "100 111") + (
+STROKES = (
+    "100 100",
+    "100 010",
+    "100 110",
+    "100 101",
+    "100 111",
     "110 100",
     "110 010",
     "110 110",

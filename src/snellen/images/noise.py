@@ -56,7 +56,8 @@ def _count_edges(bits: npt.NDArray[np.uint16], ink: int, sigma: float, out: Leve
 def _edges(sigma: float) -> npt.NDArray[np.int64]:
     """Return, by ink and k = 1..10, 2^16 · P(outcome < k), where Φ((k − ink)/σ) is that P."""
     ink, k = np.arange(TOP)[:, None], np.arange(1, TOP + 1)
-    return np.rint(special.ndtr((k - ink) / sigma) * (1 << 16)).astype(np.int64)
+    below = np.asarray(special.ndtr((k - ink) / sigma))
+    return np.asarray(np.rint(below * (1 << 16)), np.int64)
 
 
 @lru_cache

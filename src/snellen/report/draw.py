@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6A3D9A", "#444444")
 """Okabe and Ito's, told apart by the colour-blind too; marks differ as well."""
 MARKS = "osD^vPX*"
-STYLE = {
+STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -131,7 +131,11 @@ def _(figure: Matrix) -> Canvas:
     for i, j in np.ndindex(values.shape):
         if not math.isfinite(values[i, j]):
             continue
-        text = figure.notes[i][j] if figure.notes else _short(values[i, j], percent=figure.percent)
+        text = (
+            figure.notes[i][j]
+            if figure.notes
+            else _short(float(values[i, j]), percent=figure.percent)
+        )
         red, green, blue, _ = colours(shown.norm(values[i, j]))
         light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
         axes.text(

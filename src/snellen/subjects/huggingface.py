@@ -27,7 +27,7 @@ def load(
     with extra("hf", "a Hugging Face model"):
         import torch
         from transformers import AutoModelForImageClassification
-        from transformers.utils import cached_file
+        from transformers.utils.hub import cached_file
     try:
         model = AutoModelForImageClassification.from_pretrained(source, use_safetensors=True)
         found = cached_file(

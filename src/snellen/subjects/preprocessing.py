@@ -76,7 +76,8 @@ class Preprocessing:
         if self.white != 1:
             x = x * np.float32(self.white)
         if self.mean != (0.0,) or self.std != (1.0,):
-            x = (x - np.float32(self.mean)) / np.float32(self.std)
+            mean, std = (np.asarray(part, np.float32) for part in (self.mean, self.std))
+            x = np.asarray((x - mean) / std, np.float32)
         if self.layout == "NCHW":
             x = x.transpose(0, 3, 1, 2)
         return np.ascontiguousarray(x, np.float32)
@@ -154,7 +155,7 @@ def load_labels(path: str) -> tuple[str, ...]:
 
 
 def _grey(x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return x @ np.float32([[0.299], [0.587], [0.114]])
+    return x @ np.array([[0.299], [0.587], [0.114]], np.float32)
 
 
 def _listed(values: tuple[float, ...]) -> str:

@@ -65,4 +65,4 @@ class Simulated:
         return Answers(np.where(slip < self.slips, guessed, named), seconds=seconds)
 
     def _seen(self, images: Images) -> Images:
-        return gaussian_filter(floats(images), (0, self.blur, self.blur, 0))
+        return np.asarray(gaussian_filter(floats(images), (0, self.blur, self.blur, 0)))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from snellen.errors import Unloadable, extra
+from snellen.errors import MissingExtra, Unloadable
 from snellen.subjects.classifier import Classifier, Learner
 from snellen.subjects.preprocessing import Reading
 
 
 def load(source: str, *, device: str = "auto", **reading: Unpack[Reading]) -> Classifier | Learner:
     """Make a subject of a pretrained model; timm fetches its weights when it has none."""
-    with extra("timm", "a timm model"):
-        import timm
+    from snellen.subjects import torch
 
-        from snellen.subjects import torch
+    try:
+        import timm
+    except ImportError as error:
+        raise MissingExtra(
+            f"timm:{source} needs the library timm and the torchvision that fits your PyTorch, and "
+            f"{error.name or error} could not be imported; install both, or give the model as ONNX"
+        ) from error
     try:
         model = timm.create_model(source, pretrained=True)
     except Exception as error:

@@ -144,7 +144,7 @@ def _train(
 def _batches(count: int, views: int, batch: int) -> Iterator[torch.Tensor]:
     """Yield places of pictures, each epoch in a new order, until so many were looked at."""
     while views > 0:
-        for rows in torch.randperm(count)[:views].split(batch):
+        for rows in torch.split(torch.randperm(count)[:views], batch):
             yield rows
             views -= len(rows)
 
@@ -224,7 +224,8 @@ def _load_weights(network: nn.Module, path: Path, name: str) -> None:
             state = load_file(path)
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
-        network.load_state_dict(state.get("state_dict", state))
+        found: Any = state.get("state_dict", state)
+        network.load_state_dict(found)
     except FileNotFoundError as error:
         raise Unloadable(f"there is no file {path} with weights for {name!r}") from error
     except Exception as error:

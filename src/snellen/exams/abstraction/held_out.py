@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FEWEST_FOR_NEW = 3
 """Outcomes a transformation must have, its identity apart, for some to be kept out."""
 SIGNIFICANT = 0.05
+UNPROVEN = ("memorised", "not learned")
+NOTABLE = 0.1
+OPEN = " The interval leaves a gain possible: more repeats would tell."
 
 
 def items(exam: Abstraction) -> Sequence[Item]:
@@ -111,6 +114,12 @@ class Finding:
     p: dict[str, float] = field(default_factory=dict)
     """By verdict, one-sided; Holm-corrected once the subject's family is known."""
 
+    def interval(self, part: str) -> Interval | None:
+        """Return a mean with its 95 % interval, within what a share or a gain can be."""
+        if part not in self.means:
+            return None
+        return self.means[part].interval(within=(-1.0 if part.endswith("gain") else 0.0, 1.0))
+
     @property
     def verdict(self) -> str:
         """The first of the four that holds."""
@@ -124,7 +133,9 @@ def grade(exam: Abstraction, records: Sequence[Record]) -> Result:
     found = findings(exam, records, chance)
     figures: list[Figure] = []
     if found:
-        figures = [_gains(found), _accuracies(found, chance), _numbers(found, chance)]
+        taught = dict.fromkeys(f.at.subject for f in found if f.at.subject not in exam.baselines)
+        figures = [_gains(found), *(_accuracies(found, who, chance) for who in taught)]
+        figures.append(_numbers(found, chance))
     if len({f.at.level for f in found}) > 1:
         figures.append(_by_level(found, chance))
     return Result(_verdicts(exam, found, chance), [*figures, _gallery(exam)])
@@ -167,13 +178,14 @@ def _finding(
         before = [_counts(b, "right", kind, m["seen"], seen) for m, b in pairs]
         if not all(total for _, total in after):
             continue  # level 10 holds no shape out; mirrored has no new ways
-        means[name] = _mean([(1, *counts) for counts in after])
-        means[f"{name} before"] = _mean([(1, *counts) for counts in before])
-        means[f"{name} gain"] = _mean([(1, *a) for a in after], minus=[(1, *b) for b in before])
+        means[name] = _mean(after)
+        means[f"{name} before"] = _mean(before)
+        means[f"{name} gain"] = _mean(after, minus=before)
     alike = [_counts(m, "alike", KNOWN, m["seen"], seen=False) for m, _ in pairs]
     p = {}
     if "held-out" in means:
-        p["pre-written"] = means["held-out before"].above(good)
+        every = [_counts(b, "right", KNOWN, (), seen=None) for _, b in pairs]
+        p["pre-written"] = _mean(every).above(good)
         p["learned"] = means["held-out gain"].above(0.0)
     p["memorised"] = means["shown gain"].above(0.0)
     return Finding(at, means, _share(alike), p)
@@ -191,15 +203,13 @@ def _counts(
     )
 
 
-def _mean(
-    counts: Sequence[tuple[int, int, int]], minus: Sequence[tuple[int, int, int]] = ()
-) -> Mean:
+def _mean(counts: Sequence[tuple[int, int]], minus: Sequence[tuple[int, int]] = ()) -> Mean:
     """Average shares (or differences of shares) over repeats."""
-    values = np.array([right / asked for _, right, asked in counts])
-    floors = np.array([share_variance(right, asked) for _, right, asked in counts])
+    values = np.array([right / asked for right, asked in counts])
+    floors = np.array([share_variance(right, asked) for right, asked in counts])
     if minus:
-        values = values - [right / asked for _, right, asked in minus]
-        floors = floors + [share_variance(right, asked) for _, right, asked in minus]
+        values = values - [right / asked for right, asked in minus]
+        floors = floors + [share_variance(right, asked) for right, asked in minus]
     return mean_of_repeats(values, float(floors.mean()))
 
 
@@ -231,7 +241,7 @@ def _verdicts(exam: Abstraction, found: Sequence[Finding], chance: float) -> lis
             f"{verdict}: {', '.join(names)}" for verdict, names in groups.items() if names
         )
         plain = subject in exam.baselines
-        tone = "plain" if plain else next(TONES[v] for v, names in groups.items() if names)
+        tone: Any = "plain" if plain else next(TONES[v] for v, names in groups.items() if names)
         made.append(Verdict(subject, told + ".", tone))
         made += [] if plain else [Verdict(subject, _sentence(f, own, chance)) for f in own]
     return made
@@ -246,21 +256,21 @@ TONES: dict[str, Any] = {
 
 
 def _sentence(f: Finding, own: Sequence[Finding], chance: float) -> str:
-    if "held-out" not in f.means:
+    held, gain = f.interval("held-out"), f.interval("held-out gain")
+    if held is None or gain is None:
         return (
             f"{_name(f, own)}: every shape was shown, so abstraction cannot be told from memory; "
-            f"{f.means['shown'].interval():%} right on them."
+            f"{f.interval('shown'):%} right on them."
         )
-    held, gain = f.means["held-out"], f.means["held-out gain"].interval()
     before = f.means["held-out before"].value
     know = corrected(held.value, chance=chance)
     p = f.p["pre-written" if f.verdict == "pre-written" else "learned"]
     return (
         f"{_name(f, own)}: {f.verdict}. On shapes never shown {_participle(f)} it is "
-        f"{held.interval():%} right (knowledge {100 * know:.0f} %, mere likeness "
-        f"{100 * f.alike:.0f} %), {100 * before:.0f} % before the lesson: a gain of "
-        f"{100 * gain.value:+.0f} points [{100 * gain.low:+.0f}, {100 * gain.high:+.0f}]; "
-        f"p = {p:.2g} after Holm's correction."
+        f"{held:%} right (knowledge {100 * know:.0f} %, mere likeness {100 * f.alike:.0f} %), "
+        f"{100 * before:.0f} % before the lesson: a gain of {100 * gain.value:+.0f} points "
+        f"[{100 * gain.low:+.0f}, {100 * gain.high:+.0f}]; p = {p:.2g} after Holm's correction."
+        + (OPEN if f.verdict in UNPROVEN and gain.high > NOTABLE else "")
     )
 
 
@@ -270,13 +280,14 @@ def _participle(f: Finding) -> str:
 
 def _gains(found: Sequence[Finding]) -> Dots:
     names = list(dict.fromkeys(_name(f, found) for f in found))
+    subjects = dict.fromkeys(f.at.subject for f in found)
     return Dots(
         name="gain",
         title="What was gained on shapes never shown transformed",
-        caption="Learning gain, with 95 % intervals over repeats. A pupil that memorises stays at 0.",
-        formula="accuracy(held-out | k shapes shown) − accuracy(same shapes and pictures | none shown)",
+        caption="With 95 % intervals over repeats. A pupil that memorises stays at 0.",
+        formula="accuracy(held-out | k shapes shown) − accuracy(same pictures | none shown)",
         groups=names,
-        series=_series(found, names, lambda f: f.means.get("held-out gain")),
+        series={who: _row(found, names, who, "held-out gain") for who in subjects},
         null=0.0,
         null_name="no gain",
         axis="learning gain",
@@ -284,41 +295,38 @@ def _gains(found: Sequence[Finding]) -> Dots:
     )
 
 
-def _accuracies(found: Sequence[Finding], chance: float) -> Dots:
-    names = list(dict.fromkeys(_name(f, found) for f in found))
-    series: dict[str, list[Interval | None]] = {}
-    for part in ("shown", "held-out", "new ways", "held-out, new ways"):
-        for subject, values in _series(
-            found, names, lambda f, part=part: f.means.get(part)
-        ).items():
-            if any(values):
-                series[f"{subject}: {part}"] = values
-    alike = {_name(f, found): f.alike for f in found}
+def _accuracies(found: Sequence[Finding], subject: str, chance: float) -> Dots:
+    own = [f for f in found if f.at.subject == subject]
+    names = [_name(f, found) for f in own]
+    parts = {
+        "held-out before the lesson": "held-out before",
+        "held-out shapes": "held-out",
+        "shapes shown": "shown",
+        "shapes shown, in new ways": "new ways",
+        "held-out shapes, in new ways": "held-out, new ways",
+    }
+    series = {told: _row(own, names, subject, part) for told, part in parts.items()}
     return Dots(
-        name="accuracy",
-        title="Right answers, by what the lesson had shown",
+        name=f"accuracy-{subject}",
+        title=f"{subject}: right answers, by what the lesson had shown",
         caption=(
-            "Shapes shown transformed, shapes held out, and ways of transforming held out; "
-            "95 % intervals over repeats."
+            "Shapes never shown transformed, shapes that were, and ways of transforming that were "
+            "kept out of the lesson; 95 % intervals over repeats."
         ),
         formula="right ÷ asked; outcomes that change nothing are left out",
         groups=names,
-        series=series,
+        series={told: values for told, values in series.items() if any(values)},
         null=chance,
-        reference={"nearest clean original": [alike[name] for name in names]},
+        reference={"nearest clean original, held-out": [f.alike for f in own]},
     )
 
 
-def _series(
-    found: Sequence[Finding], names: Sequence[str], value: Any
-) -> dict[str, list[Interval | None]]:
-    """Lay intervals out by subject and name."""
-    made: dict[str, list[Interval | None]] = {}
-    for f in found:
-        row = made.setdefault(f.at.subject, [None] * len(names))
-        mean = value(f)
-        row[names.index(_name(f, found))] = mean.interval() if mean else None
-    return made
+def _row(
+    found: Sequence[Finding], names: Sequence[str], subject: str, part: str
+) -> list[Interval | None]:
+    """Lay a subject's intervals out by name."""
+    by_name = {_name(f, found): f.interval(part) for f in found if f.at.subject == subject}
+    return [by_name.get(name) for name in names]
 
 
 def _numbers(found: Sequence[Finding], chance: float) -> Table:
@@ -327,7 +335,7 @@ def _numbers(found: Sequence[Finding], chance: float) -> Table:
         row: dict[str, Any] = {"subject": f.at.subject, "transformation": _name(f, found)}
         row["verdict"] = f.verdict
         for part in ("shown", "held-out", "held-out gain", "new ways", "held-out, new ways"):
-            row[part] = f.means[part].interval() if part in f.means else ""
+            row[part] = f.interval(part) or ""
         held = f.means.get("held-out")
         row["knowledge"] = corrected(held.value, chance=chance) if held else ""
         row["beyond likeness"] = (
@@ -352,10 +360,10 @@ def _by_level(found: Sequence[Finding], chance: float) -> Curves:
     levels = sorted({0} | {f.at.level for f in found})
     series: dict[str, list[Interval | None]] = {}
     for f in found:
-        if "held-out" in f.means:
+        if (held := f.interval("held-out")) is not None:
             row = series.setdefault(f"{f.at.subject}: {f.at.transformation}", [None] * len(levels))
-            row[levels.index(f.at.level)] = f.means["held-out"].interval()
-            row[0] = row[0] or f.means["held-out before"].interval()
+            row[levels.index(f.at.level)] = held
+            row[0] = row[0] or f.interval("held-out before")
     return Curves(
         name="levels",
         title="Held-out shapes, by how many others were shown transformed",

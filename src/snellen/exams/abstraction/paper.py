@@ -156,11 +156,13 @@ def _ours(records: Sequence[Record]) -> Ours:
     held_mean = None
     if all(asked for _, asked in held):
         held_floor = float(np.mean([share_variance(*s) for s in held]))
-        held_mean = mean_of_repeats([a / b for a, b in held], held_floor).interval()
+        held_mean = mean_of_repeats([a / b for a, b in held], held_floor).interval(
+            within=(0.0, 1.0)
+        )
     return Ours(
         float(np.mean(percent)),
         float(np.std(percent)),
-        mean_of_repeats([a / b for a, b in shares], floor).interval(),
+        mean_of_repeats([a / b for a, b in shares], floor).interval(within=(0.0, 1.0)),
         held_mean,
         len(records),
     )
@@ -206,7 +208,7 @@ def _table(
             "n": samples,
             "ours": f"{ours.mean:.2f} ± {ours.sd:.2f} %",
             "accuracy": ours.interval,
-            "held-out": ours.held_out if ours.held_out else "",
+            "held-out": ours.held_out or "",
             "repeats": ours.repeats,
         }
         if differences:
@@ -219,9 +221,10 @@ def _table(
         name=f"table-{table}-{subject}",
         title=f"Table {table}: {subject} beside the paper",
         caption=(
-            f"{made.level} shapes transformed in the lesson, noise {made.sheet_noise:g} in the test. "
-            "Held-out accuracy, which the paper does not give, is over shapes not shown transformed, "
-            "without the outcomes that change nothing."
+            f"{made.level} shapes transformed in the lesson, noise {made.sheet_noise:g} in the "
+            "test. "
+            "Held-out accuracy, which the paper does not give, is over shapes not shown "
+            "transformed, without the outcomes that change nothing."
         ),
         formula=(
             "ours: mean ± population sd of accuracies cut to whole percent; difference = "

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class Shapes(Protocol):
     """A set of shapes, of each of which there may be several pictures."""
 
-    names: tuple[str, ...]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the shapes are called."""
 
     def drawings(self, shape: int, *, testing: bool) -> int:
         """Return how many pictures of a shape there are, to learn from or to test with."""
@@ -84,7 +86,7 @@ def load_shapes(path: str) -> Shapes:
     return _from_pictures(load_pictures(path), path) if path else Glyphs()
 
 
-def render(  # noqa: PLR0913 — a picture has that many causes
+def render(
     shapes: Shapes,
     transformation: Transformation,
     which: Indices,

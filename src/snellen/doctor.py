@@ -1,0 +1,146 @@
+"""Is a subject fit to be examined? What it takes, what it gives, what it does not say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen import plugins
+from snellen.core import Lesson, Sheet
+from snellen.errors import SnellenError
+from snellen.seeds import Seed
+
+if TYPE_CHECKING:
+    from snellen.core import Answers, Subject
+
+PROBES = 16
+FAR = 1e-3
+"""Scores that change by more than this, relative to their spread, with the batch they are in."""
+
+
+def examine(who: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return findings as (name, text), and complaints that say what to do."""
+    subject = plugins.subject(who)
+    findings = [
+        ("subject", subject.name),
+        ("gives", ", ".join(sorted(subject.gives))),
+        ("fingerprint", subject.fingerprint),
+    ]
+    complaints: list[str] = []
+    reading = getattr(subject, "reading", None)
+    if reading is not None:
+        for name, (text, who_said) in reading.describe().items():
+            findings.append((name, f"{text}  ({who_said})"))
+        unsaid = [n for n, (_, by) in reading.describe().items() if by == "assumed"]
+        if unsaid and not getattr(subject, "untaught", False):  # a pupil takes what it is taught
+            complaints.append(
+                f"neither the model nor you say its {', '.join(unsaid)}; the values above are "
+                f"assumed. If they are wrong, say for instance: {who},{_example(unsaid[-1])}"
+            )
+    if hasattr(subject, "device"):
+        findings.append(("device", str(subject.device)))
+    try:
+        probed, more = _probe(subject)
+    except SnellenError as error:
+        return findings, [*complaints, str(error)]
+    return [*findings, *probed], [*complaints, *more]
+
+
+def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
+    """Ask about sixteen pictures, again, and one by one."""
+    findings, complaints = [], []
+    sheet = _sheet(subject)
+    labels = getattr(subject, "labels", ())
+    if getattr(subject, "untaught", False):
+        lesson = Lesson(sheet.images, np.arange(PROBES) % 2, ("0", "1"), PROBES * 4, seed=7)
+        sheet = Sheet(sheet.images, lesson.choices)
+        taught, again = subject.study(lesson), subject.study(lesson)
+        same = _apart(taught.answer(sheet), again.answer(sheet)) == 0
+        findings.append(("studies", f"a lesson of {PROBES} pictures, twice the same: {_yes(same)}"))
+        if not same:
+            complaints.append(
+                "the same lesson does not give the same pupil: seed its randomness from the lesson"
+            )
+        subject = taught
+    else:
+        first = f"{len(labels)}: {', '.join(labels[:3])}…" if labels else "none"
+        findings.append(("label map", first))
+        if not labels and hasattr(subject, "reading"):
+            complaints.append(
+                "no label map: its outputs stand for the choices in their order; say labels=FILE "
+                "if they stand for something else"
+            )
+    together = subject.answer(sheet)
+    if together.scores is not None:
+        low, high = float(together.scores.min()), float(together.scores.max())
+        findings.append(
+            ("scores", f"{together.scores.shape[1]} a picture, from {low:.3g} to {high:.3g}")
+        )
+    again_apart = _apart(together, subject.answer(sheet))
+    findings.append(("deterministic", _yes(again_apart == 0)))
+    if again_apart:
+        complaints.append(
+            f"asked twice, its answers differ by {again_apart:.2g}; switch off its randomness"
+        )
+    singles = [subject.answer(Sheet(sheet.images[i : i + 1], sheet.choices)) for i in range(PROBES)]
+    alone = _joined(singles)
+    batch_apart = _apart(together, alone)
+    findings.append(
+        ("batch invariant", f"{_yes(batch_apart <= FAR)} (largest change {batch_apart:.2g})")
+    )
+    if batch_apart > FAR:
+        complaints.append(
+            "its answers depend on which pictures it is asked together; is it in training mode?"
+        )
+    return findings, complaints
+
+
+def _sheet(subject: Subject) -> Sheet:
+    """Make sixteen pictures of smooth noise, of the size that the subject wants."""
+    reading, labels = getattr(subject, "reading", None), tuple(getattr(subject, "labels", ()))
+    height, width = (reading and reading.size) or (28, 28)
+    channels = (reading and reading.channels) or 1
+    coarse = Seed("probes").shorts(PROBES * 16 * channels).reshape(PROBES, 4, 4, channels)
+    rows, columns = np.arange(height) * 4 // height, np.arange(width) * 4 // width
+    images = (coarse[:, rows][:, :, columns] >> 8).astype(np.uint8)
+    return Sheet(images, labels or _count_outputs(subject, images))
+
+
+def _count_outputs(subject: Subject, images: Any) -> tuple[str, ...]:
+    """Find how many choices a subject without labels scores."""
+    forward: Any = getattr(getattr(subject, "taught", None) or subject, "forward", None)
+    reading: Any = getattr(subject, "reading", None)
+    if forward is None or reading is None:
+        return ("0", "1")
+    return tuple(str(place) for place in range(np.asarray(forward(reading(images[:1]))).shape[-1]))
+
+
+def _joined(parts: list[Answers]) -> Answers:
+    scores = None
+    if parts[0].scores is not None:
+        scores = np.concatenate([p.scores for p in parts if p.scores is not None])
+    return type(parts[0])(np.concatenate([p.choice for p in parts]), scores)
+
+
+def _apart(one: Answers, other: Answers) -> float:
+    """Return the largest change of a score over their spread, or the share of new choices."""
+    if one.scores is None or other.scores is None:
+        return float(np.mean(one.choice != other.choice))
+    spread = float(np.std(one.scores)) or 1.0
+    return float(np.abs(one.scores - other.scores).max()) / spread
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
+
+
+def _example(part: str) -> str:
+    return {
+        "size": "size=224",
+        "channels": "channels=3",
+        "layout": "layout=NCHW",
+        "order": "order=bgr",
+        "white": "white=255",
+        "mean": "mean=0.485/0.456/0.406,std=0.229/0.224/0.225",
+    }[part]

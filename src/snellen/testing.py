@@ -1,0 +1,122 @@
+"""Does a plugin keep its promises? Contracts that anyone can run on their own.
+
+from snellen.testing import check_exam, check_subject
+
+def test_mine():
+check_exam(Mine(pictures=3))
+check_subject(Pupil())
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen import settings
+from snellen.core import Answers, Exam, Lesson, Result, Sheet, Subject
+from snellen.seeds import Seed
+from snellen.sitting import Sitting, conduct, mark
+
+if TYPE_CHECKING:
+    from snellen.core import Item, Record
+
+
+def check_exam(exam: Exam, most_items: int = 4) -> None:
+    """Raise `AssertionError` unless `exam` keeps the promises of `core.Exam`."""
+    assert isinstance(exam, Exam), "an exam has all that core.Exam names"
+    items = list(exam.items())
+    assert items, "an exam has items"
+    assert len({i.key for i in items}) == len(items), "items have different facets"
+    assert [i.key for i in exam.items()] == [i.key for i in items], "items() is the same each time"
+    assert pickle.loads(pickle.dumps(exam)) == exam, "an exam survives the post"  # noqa: S301
+    dumped = json.loads(json.dumps(settings.dump(exam)))
+    assert settings.make(type(exam), dumped, who=exam.name) == exam, "settings survive JSON"
+    records = [_check_item(exam, item) for item in items[:most_items]]
+    assert isinstance(exam.grade(records), Result), "grade() returns a Result"
+    assert exam.grade(list(reversed(records))) is not None, "grade() takes records in any order"
+
+
+def check_subject(subject: Subject) -> None:
+    """Raise `AssertionError` unless `subject` keeps the promises of `core.Subject`."""
+    assert isinstance(subject, Subject), "a subject has all that core.Subject names"
+    assert subject.name, "a subject has a name"
+    assert subject.fingerprint == subject.fingerprint != "", "a fingerprint is the same each time"
+    images = Seed("contract").shorts(12 * 28 * 28).astype(np.uint8).reshape(12, 28, 28, 1)
+    lesson = Lesson(images, np.arange(12) % 3, ("a", "b", "c"), views=24, seed=5)
+    sheet = Sheet(images, lesson.choices)
+    pupil = subject
+    if "study" in subject.gives:
+        pupil = subject.study(lesson)
+        again = subject.study(lesson)
+        assert pupil is not None, "study() returns a taught copy"
+        _check_same(pupil.answer(sheet), again.answer(sheet), "the same lesson, the same pupil")
+        assert pupil.fingerprint == subject.fingerprint, "a fingerprint does not change by study"
+    answers = pupil.answer(sheet)
+    mark(sheet, answers)
+    if "scores" in subject.gives:
+        assert answers.scores is not None, "who gives scores gives them each time"
+        top = answers.scores[np.arange(12), answers.choice]
+        assert (top >= answers.scores.max(axis=1)).all(), "the choice has the highest score"
+    _check_same(answers, pupil.answer(sheet), "asked twice, it answers the same")
+
+
+def _check_item(exam: Exam, item: Item) -> Record:
+    """Sit it twice with the same answers: the same is asked, of the kind that was announced."""
+    sittings = [Sitting(exam, item) for _ in range(2)]
+    for sitting in sittings:
+        while (step := sitting.step) is not None:
+            if isinstance(step, Lesson):
+                assert "study" in exam.needs, "an exam that teaches needs 'study'"
+                sitting.advance()
+                continue
+            assert isinstance(step, Sheet), f"a flow yields lessons and sheets, not {type(step)}"
+            assert step.asks <= exam.needs, "a sheet asks no more than the exam needs"
+            assert len(step), "a sheet has pictures"
+            sitting.advance(_scripted(step))
+    first, second = (s.trials for s in sittings)
+    assert first.keys() == second.keys(), "the same columns each time"
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    json.dumps(_plain(sittings[0].measures))
+    return sittings[0].record(_Scripted(), 0.0)
+
+
+class _Scripted:
+    """Answers by the stimulus' id, so that nothing but the stimulus matters."""
+
+    name = "scripted"
+    gives: Any = frozenset({"choice", "scores", "signals", "study"})
+    fingerprint = "scripted"
+
+    def answer(self, sheet: Sheet) -> Answers:
+        return _scripted(sheet)
+
+    def study(self, lesson: Lesson) -> _Scripted:  # noqa: ARG002
+        return self
+
+
+def _scripted(sheet: Sheet) -> Answers:
+    choice = (sheet.ids() % np.uint64(len(sheet.choices))).astype(np.intp)
+    scores = np.zeros((len(sheet), len(sheet.choices)))
+    scores[np.arange(len(sheet)), choice] = 1.0
+    return Answers(choice, scores, {"probe": scores}, np.ones(len(sheet)))
+
+
+def _check_same(one: Answers, other: Answers, promise: str) -> None:
+    np.testing.assert_array_equal(one.choice, other.choice, err_msg=promise)
+    if one.scores is not None and other.scores is not None:
+        np.testing.assert_array_equal(one.scores, other.scores, err_msg=promise)
+
+
+def _plain(measures: Any) -> Any:
+    from snellen.core import Attachment
+    from snellen.log import _plain as plain
+
+    kept = {k: v for k, v in measures.items() if not isinstance(v, Attachment)}
+    return json.loads(json.dumps(kept, default=plain))
+
+
+__all__ = ["check_exam", "check_subject", "conduct"]
