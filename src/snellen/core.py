@@ -12,7 +12,6 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -33,8 +32,6 @@ HUMAN: frozenset[Ability] = frozenset({"choice", "study"})
 """An exam that needs no more than this is open to people."""
 PASS = -1
 """The choice of whoever declines to choose."""
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +65,7 @@ class Sheet:
     truth: Indices | None = None
     """Which choice is right; subjects are handed a `blind` sheet without it."""
     asks: frozenset[Ability] = CHOICE
-    given: Mapping[str, Column] = field(default_factory=lambda: _NOTHING)
+    given: Mapping[str, Column] = field(default_factory=dict)
     """Conditions the pictures were made under, a column each, for the log."""
     prompt: str = ""
 
@@ -108,7 +105,7 @@ class Answers:
     """Index into the sheet's choices; `PASS` where none was made."""
     scores: npt.NDArray[np.floating[Any]] | None = None
     """(n, choices): higher is likelier; monotone in the subject's belief."""
-    signals: Mapping[str, Column] = field(default_factory=lambda: _NOTHING)
+    signals: Mapping[str, Column] = field(default_factory=dict)
     seconds: Column | None = None
     note: str = ""
     truth: Indices | None = None
@@ -146,8 +143,8 @@ class Item(Mapping[str, Scalar]):
 
     __slots__ = ("_facets", "key")
 
-    def __init__(self, facets: Mapping[str, Scalar] = _NOTHING, /, **more: Scalar) -> None:
-        self._facets = {**facets, **more}
+    def __init__(self, facets: Mapping[str, Scalar] | None = None, /, **more: Scalar) -> None:
+        self._facets = {**(facets or {}), **more}
         self.key = json.dumps(self._facets, sort_keys=True, separators=(",", ":"))
 
     def __getitem__(self, facet: str) -> Scalar:
@@ -188,9 +185,9 @@ class Record:
     subject: str
     fingerprint: str
     measures: Measures
-    trials: Trials = field(default_factory=lambda: _NOTHING)
+    trials: Trials = field(default_factory=dict)
     seconds: float = 0.0
-    versions: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    versions: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
     """The traceback, when the item failed."""
 

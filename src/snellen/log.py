@@ -77,7 +77,7 @@ class RunFolder:
         self.path = Path(path)
         self.damaged: list[str] = []
         """Lines that could not be read, with their places; their items are done again."""
-        self._file: io.FileIO | None = None
+        self._log: Path | None = None
 
     def begin(self, plan: Plan) -> None:
         """Note what is set out to be done."""
@@ -103,8 +103,12 @@ class RunFolder:
     def records(self) -> list[Record]:
         """Return the latest record for each key, failed ones only where none succeeded."""
         latest: dict[tuple[str, int, str, str, str], Record] = {}
-        for line in self._lines("record"):
-            record = self._record(line)
+        for place, line in self._lines("record"):
+            try:
+                record = self._record(line)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                self.damaged.append(f"{place} lacks parts of a record")
+                continue
             known = latest.get(record.key)
             if known is None or known.error or not record.error:
                 latest[record.key] = record
@@ -114,16 +118,11 @@ class RunFolder:
         """Return every plan, oldest first."""
         return [
             Plan(line["exam"], line["settings"], tuple(line["subjects"]), line["command"])
-            for line in self._lines("plan")
+            for _, line in self._lines("plan")
         ]
 
-    def close(self) -> None:
-        """Let go of the log; the next append opens another."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _lines(self, kind: str) -> Iterator[dict[str, Any]]:
+    def _lines(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield whole lines of a kind with their places, oldest log first."""
         if not self.path.is_dir():
             raise LogError(f"there is no run folder {self.path}; make one with: snellen run")
         self.damaged = []
@@ -135,10 +134,12 @@ class RunFolder:
             for number, line in enumerate(lines, 1):
                 try:
                     value = json.loads(line)
-                    if value["kind"] == kind:
-                        yield value
+                    wanted = value["kind"] == kind
                 except (ValueError, TypeError, KeyError):
                     self.damaged.append(f"{log}:{number} is not a line of this program's")
+                else:
+                    if wanted:
+                        yield f"{log}:{number}", value
 
     def _line(self, record: Record) -> dict[str, Any]:
         held = io.BytesIO()
@@ -194,25 +195,22 @@ class RunFolder:
         text = json.dumps(value, separators=(",", ":"), default=_plain) + "\n"
         left = memoryview(text.encode())
         try:
-            file = self._opened()
-            while left:  # a nearly full disk takes a part and then refuses
-                left = left[file.write(left) :]
-            os.fsync(file.fileno())
+            if self._log is None:
+                self.path.mkdir(parents=True, exist_ok=True)
+                writer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+                self._log = self.path / f"log-{writer}.jsonl"
+            with io.FileIO(self._log, "a") as file:
+                while left:  # a nearly full disk takes a part and then refuses
+                    left = left[file.write(left) :]
+                os.fsync(file.fileno())
         except OSError as error:
             raise self._cannot_write(error) from error
-        except BaseException:  # Ctrl-C may have torn the line: the next one starts a new log
-            self.close()
+        except BaseException:  # Ctrl-C may have torn the line
+            self._log = None
             raise
 
-    def _opened(self) -> io.FileIO:
-        if self._file is None:
-            self.path.mkdir(parents=True, exist_ok=True)
-            writer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-            self._file = io.FileIO(self.path / f"log-{writer}.jsonl", "a")
-        return self._file
-
     def _cannot_write(self, error: OSError) -> LogError:
-        self.close()  # a torn line ends this log; the next one starts clean
+        self._log = None  # a torn line ends this log; the next one starts clean
         return LogError(
             f"cannot write to {self.path}: {error.strerror}; what was logged before is safe: "
             "make room and run the same command again"

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from PIL import Image
+from typing_extensions import TypedDict
 
 from snellen.errors import BadSetting, Unloadable
 from snellen.images.nearest import floats

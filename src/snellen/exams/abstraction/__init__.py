@@ -40,6 +40,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "levels": (0, 8),
         "noise": (2.0,),
         "samples": (2000,),
+        "repeats": 10,
         "design": "add",
         "budget": "steps",
     },
@@ -47,6 +48,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "levels": (0, 2, 5, 8, 10),
         "noise": (0.0, 2.0, 4.0, 6.0),
         "samples": (250, 500, 1000, 2000, 5000, 10_000),
+        "repeats": 5,
         "design": "replace",
         "budget": "epochs",
     },
@@ -96,8 +98,10 @@ class Abstraction:
         SELECTS,
     ] = ()
     repeats: Annotated[
-        int, Field(ge=1, description="times, each with its own subset of shapes and seed"), SELECTS
-    ] = 10
+        int,
+        Field(ge=0, description="times, each with its own subset and seed (0: the mode's)"),
+        SELECTS,
+    ] = 0
     tables: Annotated[
         tuple[Annotated[int, Field(ge=1, le=13)], ...],
         Field(description="paper mode: which tables"),
@@ -129,7 +133,7 @@ class Abstraction:
 
     def __post_init__(self) -> None:
         for field, value in DEFAULTS[self.mode].items():
-            if getattr(self, field) in ((), "auto"):
+            if getattr(self, field) in ((), "auto", 0):
                 object.__setattr__(self, field, value)
         for name in self.transformations:
             transformation(name)
