@@ -12,7 +12,11 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 def pytest_runtest_makereport(item, call):
     """Where nothing may be skipped, a skip is a failure that says why."""
     report = yield
-    if report.skipped and os.environ.get("SNELLEN_SKIP_NOTHING") and not hasattr(report, "wasxfail"):
+    if (
+        report.skipped
+        and os.environ.get("SNELLEN_SKIP_NOTHING")
+        and not hasattr(report, "wasxfail")
+    ):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longrepr[-1]}"
     return report

@@ -125,7 +125,9 @@ def test_shards_add_up(undisturbed, tmp_path):
     folder = tmp_path / "run"
     for part in ("1/2", "2/2"):
         subprocess.run(
-            [*RUN, "--into", str(folder), "-w", "1", "--shard", part], check=True, capture_output=True
+            [*RUN, "--into", str(folder), "-w", "1", "--shard", part],
+            check=True,
+            capture_output=True,
         )
     assert len(list(folder.glob("log-*.jsonl"))) == 2
     assert meaning(folder) == undisturbed
@@ -133,7 +135,7 @@ def test_shards_add_up(undisturbed, tmp_path):
 
 def test_a_cluster_that_loses_a_worker_gives_the_same(undisturbed, tmp_path):
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    with cluster(tmp_path, workers=2) as (address, workers):
+    with Cluster(tmp_path, workers=2) as (address, workers):
         folder = tmp_path / "run"
         process = start(folder, "--scheduler", address)
         wait_for(lambda: whole_lines(folder) >= 2)
@@ -143,7 +145,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same(undisturbed, tmp_path):
     assert meaning(folder) == undisturbed
 
 
-class cluster:
+class Cluster:
     """A scheduler and workers of Dask's own, in processes of their own."""
 
     def __init__(self, folder, workers):
@@ -196,7 +198,7 @@ def test_a_scheduler_that_does_not_answer_is_told(tmp_path):
 def test_any_executor_gives_the_same_records(tmp_path):
     values = {**SMALL, "repeats": "1"}
     found = []
-    for place, make in enumerate((ThreadPoolExecutor, lambda n: engine.local_pool(n))):
+    for place, make in enumerate((ThreadPoolExecutor, engine.local_pool)):
         folder = RunFolder(tmp_path / str(place))
         work = engine.plan("abstraction", values, ["chance"], folder)
         with make(2) as executor:

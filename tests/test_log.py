@@ -145,7 +145,7 @@ def test_plans_are_read_back_in_order(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(LogError, match="there is no run folder .*snellen run"):
+    with pytest.raises(LogError, match=r"there is no run folder .*snellen run"):
         RunFolder(tmp_path / "none").records()
 
 

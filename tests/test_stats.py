@@ -83,7 +83,9 @@ def test_repeats_that_agree_by_luck_are_not_trusted_beyond_their_trials():
     assert stats.mean_of_repeats([0.7]).interval().low < 0.1  # one repeat says little
 
 
-@pytest.mark.parametrize(("share", "repeats", "trials"), [(0.5, 5, 200), (0.9, 5, 200), (0.9, 10, 50)])
+@pytest.mark.parametrize(
+    ("share", "repeats", "trials"), [(0.5, 5, 200), (0.9, 5, 200), (0.9, 10, 50)]
+)
 def test_intervals_over_repeats_hold_the_truth_as_often_as_they_say(share, repeats, trials):
     rng = np.random.default_rng(7)
     held = 0

@@ -93,6 +93,11 @@ def conduct(exam: Exam, subject: Subject, item: Item) -> Record:
 
 def admit(exam: Exam, subject: Subject) -> None:
     """Refuse, with the reasons, a subject that cannot give what the exam needs."""
+    if "study" not in exam.needs and getattr(subject, "untaught", False):
+        raise Unable(
+            f"subject {subject.name!r} cannot sit {exam.name!r}: it knows nothing before a lesson, "
+            "and this exam gives none; give it weights=FILE, or trained=true if it loads its own"
+        )
     if missing := exam.needs - subject.gives:
         raise Unable(
             f"subject {subject.name!r} cannot sit {exam.name!r}: it needs {sorted(missing)}, "

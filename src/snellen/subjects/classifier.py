@@ -7,7 +7,7 @@ difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from snellen.core import Ability, Answers, Lesson
 from snellen.errors import BadAnswer, Unable
+from snellen.seeds import Seed
 from snellen.subjects.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
-    from snellen.core import Sheet
+    from snellen.core import Indices, Sheet
 
 Forward: TypeAlias = Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]]
 """From preprocessed pictures to (n, labels) scores."""
@@ -147,3 +148,12 @@ def joined(lessons: tuple[Lesson, ...]) -> Lesson:
         lessons[-1].seed,
         lessons[-1].key,
     )
+
+
+def batches(count: int, lesson: Lesson, batch: int) -> Iterator[Indices]:
+    """Yield places of pictures, each epoch in a new order, as long as the lesson lasts."""
+    left, order = lesson.views or count, Seed("order", lesson.seed)
+    while left > 0:
+        places = order.shuffled(count)[:left]
+        left -= len(places)
+        yield from (places[start : start + batch] for start in range(0, len(places), batch))

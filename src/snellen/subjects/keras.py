@@ -13,7 +13,7 @@ import numpy as np
 
 from snellen.errors import BadAnswer, Unloadable, extra
 from snellen.sources import digest, load_attribute
-from snellen.subjects.classifier import Classifier, Forward, Learner
+from snellen.subjects.classifier import Classifier, Forward, Learner, batches
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
 
 if TYPE_CHECKING:
@@ -86,22 +86,11 @@ def _teacher(
                 from_logits=not _ends_in_softmax(model)
             ),
         )
-        steps = max(1, round((lesson.views or len(x)) / batch))
-        rng = np.random.default_rng(lesson.seed)
-        rows = _rows(rng, len(x), steps * batch)
-        for start in range(0, len(rows), batch):
-            model.train_on_batch(
-                x[rows[start : start + batch]], lesson.labels[rows[start : start + batch]]
-            )
+        for rows in batches(len(x), lesson, batch):
+            model.train_on_batch(x[rows], lesson.labels[rows])
         return _forward(model)
 
     return teach
-
-
-def _rows(rng: np.random.Generator, count: int, views: int) -> npt.NDArray[np.intp]:
-    """Return places of pictures, each epoch in a new order, until so many were looked at."""
-    epochs = -(-views // count)
-    return np.concatenate([rng.permutation(count) for _ in range(epochs)])[:views]
 
 
 def _forward(model: Any) -> Forward:

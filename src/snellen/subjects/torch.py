@@ -7,7 +7,8 @@ import ctypes
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,7 +18,7 @@ import numpy as np
 from snellen.core import Lesson
 from snellen.errors import BadAnswer, Unloadable, extra
 from snellen.sources import digest, load_attribute
-from snellen.subjects.classifier import Classifier, Forward, Learner
+from snellen.subjects.classifier import Classifier, Forward, Learner, batches
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
 
 with extra("torch", "this subject"):
@@ -56,35 +57,31 @@ def load(
     wants = _stated_by(example, reading, name, fixed=fixed)
     labels = load_labels(reading["labels"]) if "labels" in reading else _own_labels(example)
     batch = reading.get("batch", BATCH)
-    if weights or trained or is_module:
-        if weights:
-            _load_weights(example, Path(weights), name)
-        frozen = Classifier(
-            name=name,
-            fingerprint=digest(
-                "torch", _code(thing, example), _state(example), wants.effective, labels
-            ),
-            forward=_forward(example, on),
-            reading=wants,
-            labels=labels,
-            batch=batch,
-            device=on,
-        )
-        if not is_module:
-            return frozen
+    parts = ("torch", _code(thing, example), wants.effective)
     pupil = Learner(
         name=name,
-        fingerprint=digest(
-            "torch", _code(thing, example), _state(example), wants.effective, lr, batch
-        ),
-        teach=_teacher(thing, wants, name, lr=lr, batch=batch, on=on),
+        fingerprint=digest(*parts, _state(example), lr, batch),
+        teach=_teacher(thing, wants, _Recipe(name, lr, batch, on)),
         reading=wants,
         batch=batch,
         device=on,
     )
+    if not (weights or trained or is_module):
+        return pupil
+    if weights:
+        _load_weights(example, Path(weights), name)
+    frozen = Classifier(
+        name=name,
+        fingerprint=digest(*parts, _state(example), labels),
+        forward=_forward(example, on),
+        reading=wants,
+        labels=labels,
+        batch=batch,
+        device=on,
+    )
     if is_module:
-        return Learner(**{**vars(pupil), "fingerprint": frozen.fingerprint, "taught": frozen})
-    return pupil
+        return replace(pupil, fingerprint=frozen.fingerprint, taught=frozen)
+    return frozen
 
 
 def paper_cnn(
@@ -98,21 +95,29 @@ def paper_cnn(
     return made
 
 
-def _teacher(
-    thing: Any, wants: Preprocessing, name: str, *, lr: float, batch: int, on: str
-) -> Callable[[Lesson], Forward]:
+@dataclass(frozen=True)
+class _Recipe:
+    """How a network is taught."""
+
+    name: str
+    lr: float
+    batch: int
+    device: str
+
+
+def _teacher(thing: Any, wants: Preprocessing, recipe: _Recipe) -> Callable[[Lesson], Forward]:
     def teach(lesson: Lesson) -> Forward:
         _keep_freed_memory()
-        x, y = torch.from_numpy(wants(lesson.images)), torch.from_numpy(lesson.labels).long()
+        x = torch.from_numpy(wants(lesson.images)).to(recipe.device)
+        y = torch.from_numpy(lesson.labels).long().to(recipe.device)
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(lesson.seed)
             shape = {"classes": len(lesson.choices), "channels": x.shape[1], "size": x.shape[2]}
-            network = _build(thing, shape, name).to(on)
-            _check_outputs(network, x[:2].to(on), lesson, name)
-            _train(
-                network, x.to(on), y.to(on), lesson.views or len(x), lr=lr, batch=batch, name=name
-            )
-        return _forward(network, on)
+            network = _build(thing, shape, recipe.name).to(recipe.device)
+            _check_outputs(network, x[:2], lesson, recipe.name)
+            order = batches(len(x), lesson, recipe.batch)
+            _train(network, x, y, map(torch.from_numpy, order), recipe)
+        return _forward(network, recipe.device)
 
     return teach
 
@@ -121,32 +126,23 @@ def _train(
     network: nn.Module,
     x: torch.Tensor,
     y: torch.Tensor,
-    views: int,
-    *,
-    lr: float,
-    batch: int,
-    name: str,
+    order: Iterable[torch.Tensor],
+    how: _Recipe,
 ) -> None:
-    """Adam on cross-entropy, the pictures reshuffled whenever all were seen."""
+    """Adam on cross-entropy, a batch of places after the other."""
     network.train()
     parameters = [p for p in network.parameters() if p.requires_grad]
-    adam = torch.optim.Adam(parameters, lr=lr, eps=1e-7, fused=x.device.type in ("cpu", "cuda"))
+    fused = x.device.type in ("cpu", "cuda")
+    adam = torch.optim.Adam(parameters, lr=how.lr, eps=1e-7, fused=fused)
     loss = torch.zeros(())
-    for rows in _batches(len(x), views, batch):
+    for rows in order:
         adam.zero_grad(set_to_none=True)
         loss = nn.functional.cross_entropy(network(x[rows]), y[rows])
         loss.backward()  # type: ignore[no-untyped-call]
         adam.step()
     if not torch.isfinite(loss):
-        raise BadAnswer(f"training {name!r} diverged: the loss is {float(loss)}; try a smaller lr=")
-
-
-def _batches(count: int, views: int, batch: int) -> Iterator[torch.Tensor]:
-    """Yield places of pictures, each epoch in a new order, until so many were looked at."""
-    while views > 0:
-        for rows in torch.split(torch.randperm(count)[:views], batch):
-            yield rows
-            views -= len(rows)
+        found = float(loss.detach())
+        raise BadAnswer(f"training {how.name!r} diverged: the loss is {found}; try a smaller lr=")
 
 
 def _forward(network: nn.Module, on: str) -> Forward:
