@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from snellen.errors import BadSetting
+from snellen.log import told_apart
 from snellen.stats import bootstrap, holm, mcnemar, sign_flip
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def compare(
     folder: RunFolder, first: str, second: str, by: str = ""
 ) -> tuple[list[dict[str, Any]], str]:
     """Return a row for each exam (and each value of a facet), and how to read them."""
-    groups = _paired(folder.records(), first, second, by)
+    groups = _paired(told_apart(folder.records()), first, second, by)
     rows, plain, permuted = [], [], []
     for (exam, group), pairs in groups.items():
         a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))

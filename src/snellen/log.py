@@ -13,7 +13,8 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -215,6 +216,19 @@ class RunFolder:
             f"cannot write to {self.path}: {error.strerror}; what was logged before is safe: "
             "make room and run the same command again"
         )
+
+
+def told_apart(records: Sequence[Record]) -> list[Record]:
+    """Add the end of the fingerprint to the names of different subjects that share one."""
+    prints = defaultdict(set)
+    for r in records:
+        prints[r.subject].add(r.fingerprint)
+    return [
+        replace(r, subject=f"{r.subject} ({r.fingerprint[-6:]})")
+        if len(prints[r.subject]) > 1
+        else r
+        for r in records
+    ]
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from snellen import plugins, settings
 from snellen.core import Record, Result
 from snellen.errors import LogError, SnellenError
 from snellen.figures import Table
-from snellen.log import Plan, RunFolder
+from snellen.log import Plan, RunFolder, told_apart
 from snellen.report.draw import picture
 
 if TYPE_CHECKING:
@@ -121,25 +121,12 @@ def _graded(exam: Exam, plan: Plan, commands: list[str], records: Sequence[Recor
         for r in records
         if (r.exam, r.version) == (exam.name, exam.version) and dict(r.settings) == shaping
     ]
-    good = _told_apart([r for r in own if not r.error])
+    good = told_apart([r for r in own if not r.error])
     try:
         result = exam.grade(good) if good else Result()
     except (KeyError, IndexError, ZeroDivisionError) as error:
         raise SnellenError(f"exam {exam.name!r} cannot grade these records: {error!r}") from error
     return Graded(exam, plan.exam, good, [r for r in own if r.error], result, commands)
-
-
-def _told_apart(records: Sequence[Record]) -> list[Record]:
-    """Add the fingerprint to the names of different subjects that share one."""
-    prints = defaultdict(set)
-    for r in records:
-        prints[r.subject].add(r.fingerprint)
-    return [
-        replace(r, subject=f"{r.subject} ({r.fingerprint[:6]})")
-        if len(prints[r.subject]) > 1
-        else r
-        for r in records
-    ]
 
 
 def _section(graded: Graded, beside: Path) -> dict[str, Any]:

@@ -1,0 +1,153 @@
+import base64
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from snellen import plugins, report
+from snellen.core import Item, Record, Result, Verdict
+from snellen.errors import LogError
+from snellen.figures import Curves, Dots, Gallery, Matrix, Table
+from snellen.log import Plan, RunFolder
+from snellen.report.draw import picture
+from snellen.report.page import as_csv, readable
+from snellen.stats import Interval
+
+EVIL = "<script>alert('x')</script>&\"'"
+HALF = Interval(0.5, 0.4, 0.6)
+FIGURES = [
+    Dots(name="dots", title=EVIL, groups=["a", EVIL], series={EVIL: [HALF, None]}, null=0.1,
+         reference={"published": [0.4, None]}, caption=EVIL, formula=EVIL),
+    Dots(name="many", title="m", groups=[str(n) for n in range(9)],
+         series={f"s{k}": [HALF] * 9 for k in range(6)}, bounds=None, percent=False),
+    Curves(name="curves", title="c", x=[1, 10], series={"s": [HALF, HALF], "none": [None, None]},
+           x_axis="n", y_axis="y", null=0.1, log_x=True),
+    Matrix(name="matrix", title="m", row_names=["a", "b"], column_names=["c", EVIL],
+           values=[[0.1, np.nan], [-0.4, 1.0]], diverging=True),
+    Matrix(name="noted", title="m", row_names=["a"], column_names=["c"], values=[[0.1]],
+           notes=[["ten"]], percent=False),
+    Gallery(name="gallery", title="g",
+            shelves={EVIL: (np.zeros((2, 5, 5, 1), np.uint8), ["x", EVIL]),
+            "colour": (np.ones((1, 5, 5, 3), np.float32), ["y"])}),
+    Table(name="table", title="t", cells=[{EVIL: EVIL, "share": HALF}, {"share": HALF, "more": 1}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", FIGURES[:-1], ids=lambda f: f.name)
+def test_every_kind_of_figure_is_drawn_the_same_each_time(figure):
+    for kind, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
+        drawn = picture(figure, kind)
+        assert drawn.startswith(start)
+        assert drawn == picture(figure, kind)
+    assert b"<script" not in picture(figure, "svg")
+    assert figure.rows()
+
+
+def test_a_figure_of_no_known_kind_is_refused():
+    with pytest.raises(NotImplementedError, match="no way to draw a str"):
+        picture("x")
+
+
+def test_rows_spread_intervals_and_keep_every_column():
+    rows = list(csv.DictReader(io.StringIO(as_csv(FIGURES[-1].rows()))))
+    assert rows[0]["share low"] == "0.4"
+    assert rows[1]["more"] == "1"
+    assert as_csv([{"a": "=SUM(A1)"}]).splitlines()[1] == "'=SUM(A1)"
+    dots = FIGURES[0].rows()
+    assert {"group": "a", "series": "published", "accuracy": 0.4} in dots
+
+
+def test_cells_are_written_for_people():
+    assert readable(HALF) == "50 % [40, 60]"
+    assert readable(float("nan")) == "–"
+    assert readable(Interval(12.345, 1, 20)) == "12.3 [1, 20]"
+
+
+class Page(HTMLParser):
+    """Collects what a browser would fetch or run."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.fetched, self.text = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "srcset", "data", "action"):
+                self.fetched.append(value)
+            assert not name.startswith("on"), (tag, name)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def evil_run(tmp_path, monkeypatch):
+    """A run whose every name, text and error is an attack."""
+    cls = plugins.exam_class("abstraction")
+
+    def grade(self, records):
+        return Result([Verdict(EVIL, EVIL, "good"), Verdict(EVIL, "more " + EVIL)], FIGURES)
+
+    monkeypatch.setattr(cls, "grade", grade)
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(Plan("abstraction", {}, (EVIL,), f"snellen run abstraction -m '{EVIL}'"))
+    shaping = plugins.settings.shaping(cls())
+    for place, error in enumerate(("", EVIL)):
+        folder.append(
+            Record("abstraction", 1, shaping, Item(x=EVIL, n=place), EVIL, "f", {}, error=error,
+                   versions={"python": EVIL})
+        )  # fmt: skip
+    with next(folder.path.glob("log-*")).open("a") as log:
+        log.write(EVIL + "\n")
+    return folder
+
+
+def test_nothing_that_is_reported_can_run_or_fetch(evil_run):
+    made = report.write(evil_run)
+    text = made.path.read_text("utf-8")
+    page = Page(text)
+    assert "script" not in page.tags
+    assert not re.search(r"https?://(?!www\.w3\.org)", re.sub(r"base64,[^\"]+", "", text))
+    for place in page.fetched:
+        assert place.startswith(("data:image/svg+xml;base64,", "data:text/csv;base64,", "#")), place
+    assert page.text.count(EVIL) >= 10  # it is shown as text, wherever it stood
+    assert "default-src 'none'" in text
+    for svg in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", text):
+        assert b"<script" not in base64.b64decode(svg)
+
+
+def test_behind_every_figure_are_its_numbers_its_formula_and_its_command(evil_run):
+    made = report.write(evil_run)
+    text = made.path.read_text("utf-8")
+    assert text.count("data:text/csv;base64,") == len(FIGURES)
+    assert text.count("Numbers, formula, command") == len(FIGURES)
+    beside = made.path.with_name("report_files")
+    names = sorted(p.name for p in beside.iterdir())
+    assert sum(n.endswith(".csv") for n in names) == len(FIGURES)
+    assert sum(n.endswith(".svg") for n in names) == sum(n.endswith(".pdf") for n in names) == 6
+    assert made.damaged
+    assert "could not be read" in text
+
+
+def test_two_models_of_one_name_are_told_apart(tmp_path):
+    exam = plugins.exam("abstraction", transformations="mirrored", repeats=2, samples=60, tests=60)
+    folder = RunFolder(tmp_path)
+    from snellen.sitting import conduct
+
+    folder.begin(Plan("abstraction", plugins.settings.dump(exam), ("chance",), "snellen run …"))
+    for seed in (1, 2):
+        for item in exam.items():
+            folder.append(conduct(exam, plugins.subject(f"chance,seed={seed}"), item))
+    (graded,) = report.grade_folder(folder)
+    assert {v.subject for v in graded.result.verdicts} == {"chance (ce-1-1)", "chance (ce-1-2)"}
+
+
+def test_a_folder_without_a_run_is_told(tmp_path):
+    RunFolder(tmp_path)
+    with pytest.raises(LogError, match="holds no run; make one with"):
+        report.write(RunFolder(tmp_path))

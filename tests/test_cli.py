@@ -1,0 +1,246 @@
+"""The command as its users meet it: what it prints, and what it says to wrong input."""
+
+import csv
+import os
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from snellen.cli import main
+from snellen.log import RunFolder
+
+TINY = [
+    "--set", "transformations=mirrored", "--set", "samples=60", "--set", "repeats=2",
+    "--set", "tests=60", "--set", "steps=3",
+]  # fmt: skip
+
+
+def snellen(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+def run(folder, *more):
+    return snellen("run", "abstraction", "-m", "simulated", *TINY, "-w", 1, "--into", folder, *more)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    done = run(folder)
+    assert done.exit_code == 0, done.output
+    return folder, done
+
+
+def test_a_run_ends_with_verdicts_and_the_place_of_the_report(finished):
+    folder, done = finished
+    assert "12/12 items" in done.stderr
+    assert "abstraction: Did it learn the transformation" in done.stdout
+    assert "simulated-1: " in done.stdout
+    assert "chance: not learned: mirrored." in done.stdout
+    assert done.stdout.strip().endswith(f"report: {folder / 'report.html'}")
+    assert (folder / "report_files" / "abstraction-gain.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_same_command_again_does_nothing_twice(finished):
+    folder, _ = finished
+    again = run(folder)
+    assert again.exit_code == 0
+    assert "12 of 12 items are done already" in again.stderr
+    assert len(RunFolder(folder).records()) == 12
+
+
+def test_every_command_has_help():
+    told = snellen("--help").output
+    for command in ("run", "demo", "report", "compare", "export", "ls", "show", "doctor"):
+        assert command in told
+        assert snellen(command, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["run", "abstracton"], 2, "did you mean 'abstraction'"),
+        (["run", "abstraction", "--set", "repaets=3"], 2, "did you mean 'repeats'"),
+        (["run", "abstraction", "--set", "repeats"], 2, "NAME=VALUE"),
+        (["run", "abstraction", "--set", "repeats=-1"], 2, "greater than or equal to 0"),
+        (["run", "abstraction", "--set", "mode=papr"], 2, "'held-out' or 'paper'"),
+        (["run", "abstraction", "-m", "chanse"], 2, "did you mean 'chance'"),
+        (["run", "abstraction", "-m", "chance,sed=1"], 2, "did you mean 'seed'"),
+        (["run", "abstraction", "-m", "net.py:build"], 1, "there is no file"),
+        (["run", "abstraction", "-m", "onnx:net.onnx"], 1, "there is no file"),
+        (["run", "abstraction", "--set", "shapes=none.npz"], 1, "no such file or folder"),
+        (["run", "abstraction", "--shard", "3/2"], 2, "I from 1 to N"),
+        (["run", "abstraction", "--workers", "999", "--threads", "999"], 2, "leave out --workers"),
+        (["run", "abstraction", "-m", "json:dumps"], 1, "it gives ['choice', 'scores']; give"),
+        (["show", "xyz"], 2, "there are"),
+        (["report", "nowhere"], 1, "there is no run folder"),
+        (["ls", "nowhere"], 1, "there is no run folder"),
+        (["export", "nowhere"], 1, "there is no run folder"),
+        (["compare", "a", "b", "--into", "nowhere"], 1, "there is no run folder"),
+        (["doctor", "xyz"], 2, "there are"),
+        (["frobnicate"], 2, "No such command"),
+    ],
+)
+def test_wrong_input_is_told_with_the_remedy(tmp_path, monkeypatch, arguments, code, told):
+    monkeypatch.chdir(tmp_path)
+    done = snellen(*arguments)
+    assert done.exit_code == code, done.output
+    assert told in done.output
+    assert "Traceback" not in done.output
+    assert not list(tmp_path.iterdir())  # what cannot work leaves nothing behind
+
+
+def test_debug_shows_the_traceback():
+    done = snellen("--debug", "run", "abstraction", "--set", "mode=papr")
+    assert type(done.exception).__name__ == "BadSetting"
+
+
+WRONG = """
+import numpy as np
+from torch import nn
+
+def seven():
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 7))
+"""
+
+
+def test_a_model_of_the_wrong_size_fails_item_by_item(tmp_path):
+    pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+    (tmp_path / "net.py").write_text(WRONG)
+    done = snellen(
+        "run", "abstraction", "-m", f"{tmp_path / 'net.py'}:seven", *TINY, "-w", 1,
+        "--into", tmp_path / "run",
+    )  # fmt: skip
+    assert done.exit_code == 3
+    assert "let its factory take a parameter `classes`" in done.stderr
+    assert "4 items failed; the same command tries them again" in done.stderr
+    assert "Traceback" not in done.output
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "4 items failed" in page
+    assert "let its factory take a parameter `classes`" in page
+
+
+def test_a_corrupt_log_is_told_and_mended_by_running_again(tmp_path):
+    folder = tmp_path / "run"
+    run(folder, "--no-report")
+    (log,) = folder.glob("log-*.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([*lines[:3], b"\x00rubbish\n", *lines[4:]]))
+    told = snellen("report", folder)
+    assert told.exit_code == 0
+    assert "could not be read" in (folder / "report.html").read_text()
+    again = run(folder)
+    assert again.exit_code == 0
+    assert f"{log.name}:4 is not a line" in again.stderr
+    assert len(RunFolder(folder).records()) == 12
+
+
+def test_a_disk_that_is_full_stops_the_run_with_the_remedy(tmp_path):
+    """The kernel refuses files beyond 16 KiB to the whole run."""
+    code = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); from snellen.cli import main;"
+        "main(sys.argv[1:])"
+    )
+    folder = tmp_path / "run"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code, "run", "abstraction", "-m", "simulated", *TINY,
+         "-w", "1", "--into", str(folder), "--no-report"],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "make room and run the same command again" in done.stderr
+    assert "Traceback" not in done.stderr
+    before = len(RunFolder(folder).records())
+    assert 0 < before < 12
+    assert run(folder).exit_code == 0
+    assert len(RunFolder(folder).records()) == 12
+
+
+def test_show_prints_formulas_settings_and_pictures(tmp_path):
+    done = snellen("show", "abstraction", "--set", "levels=3", "-o", tmp_path / "a.png")
+    assert done.exit_code == 0
+    assert "learning gain" in done.stdout
+    assert "how many shapes are shown transformed" in done.stdout
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ls_lists_exams_subjects_and_runs(finished):
+    told = snellen("ls").stdout
+    assert "abstraction" in told
+    assert "models and people" in told
+    assert "paper-cnn" in told
+    held = snellen("ls", finished[0]).stdout
+    assert "simulated-1" in held
+
+
+def test_compare_pairs_the_pictures_that_both_saw(finished):
+    told = snellen("compare", "simulated-1", "chance", "--into", finished[0]).stdout
+    assert "p McNemar" in told
+    assert "280" in told  # 4 items of 70 pictures
+    by = snellen("compare", "nearest", "chance", "--into", finished[0], "--by", "level").stdout
+    assert len([line for line in by.splitlines() if line.startswith("abstraction")]) == 2
+    wrong = snellen("compare", "simulated-1", "nobody", "--into", finished[0])
+    assert wrong.exit_code == 2
+    assert "there are chance, nearest, simulated-1" in wrong.output
+    facet = snellen("compare", "nearest", "chance", "--into", finished[0], "--by", "colour")
+    assert "they have transformation, level" in facet.output
+
+
+def test_export_writes_tables_that_other_tools_read(finished, tmp_path):
+    done = snellen("export", finished[0], "-o", tmp_path / "out")
+    assert [line.rpartition("/")[2] for line in done.stdout.split()] == [
+        "records.csv", "records.parquet", "trials.csv", "trials.parquet",
+    ]  # fmt: skip
+    with (tmp_path / "out" / "records.csv").open() as file:
+        records = list(csv.DictReader(file))
+    assert len(records) == 12
+    assert {r["item.level"] for r in records} == {"0", "8"}
+    parquet = tmp_path / "out" / "trials.parquet"
+    shares = duckdb.sql(
+        "select subject, avg((choice = truth)::int), count(*) "
+        f"from '{parquet}' group by 1 order by 1"
+    ).fetchall()
+    assert [row[0] for row in shares] == ["chance", "nearest", "simulated-1"]
+    assert {row[2] for row in shares} == {280}
+    log = {}
+    for r in RunFolder(finished[0]).records():
+        log.setdefault(r.subject, []).append(np.mean(r.trials["choice"] == r.trials["truth"]))
+    assert [row[1] for row in shares] == pytest.approx([np.mean(log[row[0]]) for row in shares])
+
+
+def test_the_doctor_says_what_is_missing(tmp_path):
+    code = tmp_path / "scores.py"
+    code.write_text(
+        "import numpy as np\nrng = np.random.default_rng(0)\n"
+        "def moody(images):\n    return rng.random((len(images), 4))\n"
+        "def steady(images):\n    return images.reshape(len(images), -1)[:, :4]\n"
+        "def sociable(images):\n    return images.reshape(len(images), -1)[:, :4] * len(images)\n"
+    )
+    moody = snellen("doctor", f"{code}:moody").stdout
+    assert "deterministic    no" in moody
+    assert "switch off its randomness" in moody
+    steady = snellen("doctor", f"{code}:steady").stdout
+    assert "deterministic    yes" in steady
+    assert "batch invariant  yes" in steady
+    assert "size             any  (assumed)" in steady
+    assert "say for instance" in steady
+    assert "no label map" in steady
+    assert "batch invariant  no" in snellen("doctor", f"{code}:sociable").stdout
+    assert "nothing is missing" in snellen("doctor", "simulated").stdout
+
+
+def test_the_doctor_reads_a_real_model(tmp_path):
+    pytest.importorskip("onnxruntime", reason="the extra 'onnx' is not installed")
+    import tests_models
+
+    told = snellen("doctor", tests_models.onnx_file(tmp_path / "net.onnx")).stdout
+    assert "size             28 × 28  (model)" in told
+    assert "scores           3 a picture" in told
+    teaches = snellen("doctor", "paper-cnn").stdout
+    assert "twice the same: yes" in teaches
