@@ -28,7 +28,7 @@ def ours(repeat: int) -> tuple[float, float]:
     from snellen.sitting import conduct
 
     subject = snellen.subject("paper-cnn")
-    warm = snellen.exam("abstraction", **{**CELL, "samples": 250, "repeats": 1})
+    warm = snellen.exam("abstraction", **{**CELL, "samples": 1000, "epochs": 1, "repeats": 1})
     conduct(warm, subject, warm.items()[0])
     exam = snellen.exam("abstraction", **CELL, repeats=repeat + 1)
     start = time.process_time()

@@ -17,7 +17,7 @@ MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init
 RANK = {
     **dict.fromkeys(["core"], 0),
     **dict.fromkeys(["errors", "seeds", "stats"], 1),
-    **dict.fromkeys(["settings", "sources", "figures"], 2),
+    **dict.fromkeys(["settings", "sources", "figures", "groups"], 2),
     **dict.fromkeys(["images"], 3),
     **dict.fromkeys(["exams", "subjects", "plugins", "log", "sitting"], 4),
     **dict.fromkeys(["engine", "report", "compare"], 5),

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from snellen.cli import main
 from snellen.log import RunFolder
 
+NOTHING = ["--set", "mode=paper", "--set", "tables=7", "--set", "samples=300"]
 TINY = [
     "--set", "transformations=mirrored", "--set", "samples=60", "--set", "repeats=2",
     "--set", "tests=60", "--set", "steps=3",
@@ -68,6 +69,8 @@ def test_every_command_has_help():
         (["run", "abstraction", "--set", "repeats"], 2, "NAME=VALUE"),
         (["run", "abstraction", "--set", "repeats=-1"], 2, "greater than or equal to 0"),
         (["run", "abstraction", "--set", "mode=papr"], 2, "'held-out' or 'paper'"),
+        (["run", "abstraction", *NOTHING], 2, "nothing to ask with these settings"),
+        (["show", "abstraction", *NOTHING], 2, "nothing to ask with these settings"),
         (["run", "abstraction", "-m", "chanse"], 2, "did you mean 'chance'"),
         (["run", "abstraction", "-m", "chance,sed=1"], 2, "did you mean 'seed'"),
         (["run", "abstraction", "-m", "net.py:build"], 1, "there is no file"),

@@ -69,6 +69,16 @@ def test_the_readmes_first_commands_are_the_makefiles():
     assert "\ntest: " in makefile
 
 
+def test_the_readmes_python_runs(tmp_path, monkeypatch, capsys):
+    torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+    monkeypatch.chdir(tmp_path)
+    ((_, text),) = blocks(ROOT / "README.md", "python")
+    plain = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(784, 10))
+    exec(text, {"my_module": plain})
+    assert "Verdict(subject='mine'" in capsys.readouterr().out
+    assert len(list((tmp_path / "runs" / "mine").glob("log-*.jsonl"))) == 1
+
+
 def commands_of_any_kind(path):
     return [c.split("  #")[0].strip() for c in commands(path)]
 

@@ -81,12 +81,13 @@ def plan(
 ) -> Work:
     """Find what is left to do, and refuse now what could only fail later."""
     asked = plugins.exam(exam, **values)
+    items = plugins.items(asked)
     done = {r.key for r in folder.records() if not r.error} if folder.path.is_dir() else set()
     tasks, before = [], 0
     for who in subjects:
         loaded = _subject(who)
         admit(asked, loaded)
-        for place, item in enumerate(asked.items()):
+        for place, item in enumerate(items):
             if place % shard[1] != shard[0] - 1:
                 continue
             if _record(asked, loaded, item).key in done:
@@ -168,7 +169,7 @@ def sit_all(exam: Exam, subject: Subject, into: str | Path | None = None) -> lis
         said = f"snellen.sit(snellen.exam({exam.name!r}, …), {subject.name})"
         folder.begin(Plan(exam.name, settings.dump(exam), (subject.name,), said))
     made = []
-    for item in exam.items():
+    for item in plugins.items(exam):
         record = known.get(_record(exam, subject, item).key)
         if record is None or record.error:
             record = replace(conduct(exam, subject, item), versions=versions())

@@ -26,9 +26,10 @@ from snellen.errors import BadSetting, UnknownName, Unloadable
 from snellen.sources import load_attribute
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from importlib.metadata import EntryPoint
 
-    from snellen.core import Exam
+    from snellen.core import Exam, Item
 
 EXAMS = "snellen.exams"
 SUBJECTS = "snellen.subjects"
@@ -64,6 +65,17 @@ def exam_class(name: str) -> type[Any]:
     missing = [part for part in ("items", "examine", "grade") if not hasattr(found, part)]
     if missing or not inspect.isclass(found):
         raise Unloadable(f"{name} is no exam class: it lacks {', '.join(missing)}")
+    return found
+
+
+def items(exam: Exam) -> Sequence[Item]:
+    """Return the items of an exam, of which there must be some."""
+    found = exam.items()
+    if not found:
+        raise BadSetting(
+            f"exam {exam.name!r} has nothing to ask with these settings: together they leave out "
+            "every item; ask for more"
+        )
     return found
 
 

@@ -87,7 +87,7 @@ def _shelf(step: Step) -> tuple[Images, list[str]]:
 
 def _varied(exam: Exam) -> list[Any]:
     """Pick items that differ: spread over all of them."""
-    items = exam.items()
+    items = plugins.items(exam)
     return [items[p] for p in np.unique(np.linspace(0, len(items) - 1, MOST_ITEMS).astype(int))]
 
 

@@ -70,9 +70,8 @@ def _(figure: Dots) -> Canvas:
         spots = [(x, y) for x, y in zip(references, middle, strict=True) if x is not None]
         if spots:
             x, y = zip(*spots, strict=True)
-            axes.scatter(
-                x, y, marker="|", s=420, color="#777777", linewidths=1.6, label=source, zorder=1
-            )
+            axes.scatter(x, y, marker="|", s=420, color="#777777", linewidths=1.6, zorder=1)
+            axes.scatter([], [], marker="|", s=60, color="#777777", linewidths=1.6, label=source)
     if figure.null is not None:
         axes.axvline(figure.null, color="#999999", ls="--", lw=1, label=figure.null_name, zorder=0)
     axes.set_yticks(middle, figure.groups)
