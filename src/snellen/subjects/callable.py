@@ -7,7 +7,8 @@ from typing import Any, Unpack
 from snellen.errors import Unloadable
 from snellen.sources import digest, load_attribute
 from snellen.subjects.classifier import Classifier
-from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
+from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 
 def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Classifier:
@@ -20,16 +21,16 @@ def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Classifi
         raise Unloadable(f"{source} is not a function from pictures to scores")
     name = name or str(getattr(function, "__name__", type(function).__name__))
     wants = Preprocessing(layout="NHWC").told("user", as_stated(reading, name))
-    labels = load_labels(reading["labels"]) if "labels" in reading else ()
+    outputs = stated_outputs(reading)
     code = function if hasattr(function, "__code__") else type(function)
     state = vars(function) if hasattr(function, "__dict__") else {}
     return Classifier(
         name=name,
         fingerprint=digest(
-            "callable", code, sorted(state.items(), key=str), wants.effective, labels
+            "callable", code, sorted(state.items(), key=str), wants.effective, outputs.effective
         ),
         forward=function,
         reading=wants,
-        labels=labels,
+        outputs=outputs,
         batch=reading.get("batch", 64),
     )

@@ -8,15 +8,16 @@ difference.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from snellen.core import Ability, Answers, Lesson
+from snellen.core import PASS, Ability, Answers, Lesson
 from snellen.errors import BadAnswer, Unable
 from snellen.seeds import Seed
+from snellen.subjects.outputs import Outputs
 from snellen.subjects.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
@@ -36,15 +37,19 @@ class Classifier:
     fingerprint: str
     forward: Forward
     reading: Preprocessing
-    labels: tuple[str, ...] = ()
-    """What its outputs mean, in order; empty: the choices, in their order."""
+    outputs: Outputs = field(default_factory=Outputs)
     batch: int = 64
     device: str = "cpu"
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What it can be asked about; empty: the choices, in the order of its outputs."""
+        return self.outputs.choices
+
     def answer(self, sheet: Sheet) -> Answers:
-        """Score the choices; choose the highest."""
-        scores = self.scores(sheet)
-        return Answers(scores.argmax(axis=1), scores)
+        """Score the choices; choose the highest, unless it lies outside all of them."""
+        scores, outside = self.scores(sheet)
+        return Answers(np.where(outside, PASS, scores.argmax(axis=1)), scores)
 
     def study(self, lesson: Lesson) -> Classifier:  # noqa: ARG002
         """Refuse: it is frozen."""
@@ -52,9 +57,9 @@ class Classifier:
             f"subject {self.name!r} is frozen and cannot study; give its factory without weights"
         )
 
-    def scores(self, sheet: Sheet) -> npt.NDArray[Any]:
-        """Return (n, choices) scores, a batch at a time."""
-        parts = []
+    def scores(self, sheet: Sheet) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+        """Return (n, choices) scores, a batch at a time, and who answered none of them."""
+        parts = [(np.empty((0, len(sheet.choices))), np.empty(0, bool))]
         for start in range(0, len(sheet), self.batch):
             x = self.reading(sheet.images[start : start + self.batch])
             out = np.asarray(self.forward(x))
@@ -63,34 +68,15 @@ class Classifier:
                     f"subject {self.name!r} answered {len(x)} pictures with an output of shape "
                     f"{out.shape}; it should be ({len(x)}, labels)"
                 )
-            parts.append(out[:, self._columns(sheet.choices, out.shape[1])])
-        scores = np.concatenate(parts) if parts else np.empty((0, len(sheet.choices)))
+            parts.append(self.outputs.scores(out, sheet.choices, self.name))
+        parts = parts[1:] or parts
+        scores, outside = (np.concatenate(column) for column in zip(*parts, strict=True))
         if not np.isfinite(scores).all():
             raise BadAnswer(
                 f"subject {self.name!r} gave NaN or infinite scores; look at its normalisation "
                 f"with: snellen doctor"
             )
-        return scores
-
-    def _columns(self, choices: tuple[str, ...], outputs: int) -> Any:
-        """Find the output that stands for each choice."""
-        if not self.labels:
-            if outputs != len(choices):
-                raise BadAnswer(
-                    f"subject {self.name!r} has {outputs} outputs and no label map, and the sheet "
-                    f"offers {len(choices)} choices; say what its outputs mean with labels=FILE, "
-                    f"or give a model with {len(choices)} outputs"
-                )
-            return slice(None)
-        places = {label: place for place, label in enumerate(self.labels)}
-        missing = [choice for choice in choices if choice not in places]
-        if missing or outputs != len(self.labels):
-            raise BadAnswer(
-                f"subject {self.name!r} has {outputs} outputs and {len(self.labels)} labels"
-                + (f", none of them called {', '.join(missing[:5])}" if missing else "")
-                + "; give the right ones with labels=FILE"
-            )
-        return np.array([places[choice] for choice in choices])
+        return scores, outside
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,7 +109,7 @@ class Learner:
             fingerprint=self.fingerprint,
             forward=self.teach(whole),
             reading=self.reading,
-            labels=whole.choices,
+            outputs=Outputs(whole.choices),
             batch=self.batch,
             device=self.device,
         )

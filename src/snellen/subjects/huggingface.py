@@ -11,7 +11,8 @@ import numpy as np
 from snellen.errors import Unloadable, extra
 from snellen.sources import digest
 from snellen.subjects.classifier import Classifier
-from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
+from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,7 +39,7 @@ def load(
     model = model.eval().to(device)
     config = json.loads(Path(found).read_text("utf-8")) if found else {}
     wants = _stated_by(model, config).told("user", as_stated(reading, f"hf:{source}"))
-    labels = load_labels(reading["labels"]) if "labels" in reading else _labels(model)
+    outputs = stated_outputs(reading, _labels(model))
     state = (t.cpu().numpy().tobytes() for t in model.state_dict().values())
 
     def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
@@ -49,10 +50,12 @@ def load(
 
     return Classifier(
         name=name or Path(source).name,
-        fingerprint=digest("hf", model.config.to_json_string(), *state, wants.effective, labels),
+        fingerprint=digest(
+            "hf", model.config.to_json_string(), *state, wants.effective, outputs.effective
+        ),
         forward=forward,
         reading=wants,
-        labels=labels,
+        outputs=outputs,
         batch=reading.get("batch", 32),
         device=device,
     )

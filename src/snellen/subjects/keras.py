@@ -14,7 +14,8 @@ import numpy as np
 from snellen.errors import BadAnswer, Unloadable, extra
 from snellen.sources import digest, load_attribute
 from snellen.subjects.classifier import Classifier, Forward, Learner, batches
-from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
+from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,9 +46,9 @@ def load(
     name = name or str(getattr(given, "__name__", type(given).__name__))
     example = given if isinstance(given, keras.Model) else _build(keras, given, {}, name)
     wants = _stated_by(example, taught=not frozen).told("user", as_stated(reading, name))
-    labels = load_labels(reading["labels"]) if "labels" in reading else ()
+    outputs = stated_outputs(reading)
     batch = reading.get("batch", BATCH)
-    parts = (example.to_json(), wants.effective, labels, batch)
+    parts = (example.to_json(), wants.effective, outputs.effective, batch)
     if frozen:
         weights = [w.tobytes() for w in example.get_weights()]
         return Classifier(
@@ -55,7 +56,7 @@ def load(
             fingerprint=digest("keras", *parts, *weights),
             forward=_forward(example),
             reading=wants,
-            labels=labels,
+            outputs=outputs,
             batch=batch,
         )
     return Learner(

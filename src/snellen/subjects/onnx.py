@@ -11,7 +11,8 @@ import numpy as np
 from snellen.errors import Unloadable, extra
 from snellen.sources import digest
 from snellen.subjects.classifier import Classifier
-from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
+from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,12 +34,12 @@ def load(
     except Exception as error:
         raise Unloadable(f"{path} cannot be read as an ONNX model: {error}") from error
     (entry,) = _only_input(session, path)
-    outputs = [o.name for o in session.get_outputs()]
-    if output and output not in outputs:
-        raise Unloadable(f"{path} has no output {output!r}; it has {', '.join(outputs)}")
-    wanted = [output or outputs[0]]
+    names = [o.name for o in session.get_outputs()]
+    if output and output not in names:
+        raise Unloadable(f"{path} has no output {output!r}; it has {', '.join(names)}")
+    wanted = [output or names[0]]
     wants = _stated_by(entry).told("user", as_stated(reading, name or source))
-    labels = load_labels(reading["labels"]) if "labels" in reading else ()
+    outputs = stated_outputs(reading)
     fixed_batch = entry.shape[0] if isinstance(entry.shape[0], int) else 0
 
     def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
@@ -51,10 +52,10 @@ def load(
 
     return Classifier(
         name=name or path.name,
-        fingerprint=digest("onnx", path, wanted, wants.effective, labels),
+        fingerprint=digest("onnx", path, wanted, wants.effective, outputs.effective),
         forward=unpadded,
         reading=wants,
-        labels=labels,
+        outputs=outputs,
         batch=fixed_batch or reading.get("batch", 32),
         device="cuda" if "CUDAExecutionProvider" in session.get_providers() else "cpu",
     )

@@ -11,6 +11,7 @@ import numpy as np
 from snellen.errors import Unloadable, extra
 from snellen.sources import digest, load_attribute
 from snellen.subjects.classifier import Classifier, Forward, Learner
+from snellen.subjects.outputs import Outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Learner:
             fingerprint=digest(*parts, _fitted_state(estimator)),
             forward=_forward(estimator, len(classes), by_place=True),
             reading=wants,
-            labels=tuple(classes),
+            outputs=Outputs(tuple(classes)),
             batch=batch,
         )
     return Learner(

@@ -19,7 +19,8 @@ from snellen.core import Lesson
 from snellen.errors import BadAnswer, Unloadable, extra
 from snellen.sources import digest, load_attribute
 from snellen.subjects.classifier import Classifier, Forward, Learner, batches
-from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated, load_labels
+from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 with extra("torch", "this subject"):
     import torch
@@ -55,7 +56,7 @@ def load(
     is_module = isinstance(thing, nn.Module)
     fixed = is_module or "channels" not in inspect.signature(thing).parameters
     wants = _stated_by(example, reading, name, fixed=fixed)
-    labels = load_labels(reading["labels"]) if "labels" in reading else _own_labels(example)
+    outputs = stated_outputs(reading, _own_labels(example))
     batch = reading.get("batch", BATCH)
     parts = ("torch", _code(thing, example), wants.effective)
     pupil = Learner(
@@ -72,10 +73,10 @@ def load(
         _load_weights(example, Path(weights), name)
     frozen = Classifier(
         name=name,
-        fingerprint=digest(*parts, _state(example), labels),
+        fingerprint=digest(*parts, _state(example), outputs.effective),
         forward=_forward(example, on),
         reading=wants,
-        labels=labels,
+        outputs=outputs,
         batch=batch,
         device=on,
     )

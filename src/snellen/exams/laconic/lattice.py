@@ -1,0 +1,167 @@
+"""Which pictures can a picture be reduced to, and how do subjects see them?
+
+A state is a rung on each ladder. Small pictures have fewer distinct states than rungs
+(half a row cannot be cut off), so a state is known by the picture that it makes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from PIL import Image
+
+from snellen.images.entropy import quick
+from snellen.images.reductions import CROP, sliced
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from snellen.images.reductions import Picture, Way
+
+State: TypeAlias = tuple[int, ...]
+REACH = 2.0
+"""Pixels to each side that bicubic enlargement looks at; more when it makes smaller."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """All that one picture can be reduced to in the given ways."""
+
+    original: Picture
+    ways: Sequence[Way]
+    side: int
+    """Of the square that pictures are shown at."""
+    neutral: int = 127
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_pictures", {})
+        object.__setattr__(self, "_bits", {})
+
+    @cached_property
+    def ladders(self) -> tuple[Sequence[Any], ...]:
+        """The rungs of each way."""
+        alone = len(self.ways) == 1
+        return tuple(way.ladder(self.original.shape, alone) for way in self.ways)
+
+    @property
+    def start(self) -> State:
+        """The picture as it is."""
+        return (0,) * len(self.ways)
+
+    def values(self, state: State) -> dict[str, Any]:
+        """Say a state in words: each way's name and value."""
+        return {
+            way.name: ladder[rung]
+            for way, ladder, rung in zip(self.ways, self.ladders, state, strict=True)
+        }
+
+    def picture(self, state: State) -> Picture:
+        """Return the reduced picture at its small size: what entropy is measured of."""
+        made = self._before_crop(state)
+        for place, way in enumerate(self.ways):
+            if way.name in CROP:
+                made = way.apply(made, self.ladders[place][state[place]], self.neutral)
+        return made
+
+    def shown(self, state: State) -> Picture:
+        """Return it as subjects see it: squashed to a square by bicubic interpolation."""
+        small = self.picture(state)
+        return squashed(small, self.side, self._kept(state, small.shape), self.neutral)
+
+    def bits(self, state: State) -> int:
+        """Return the quick entropy that the search goes by."""
+        key = self.key(state)
+        known: dict[Any, int] = self._bits  # type: ignore[attr-defined]
+        if key not in known:
+            known[key] = quick(self.picture(state))
+        return known[key]
+
+    def key(self, state: State) -> tuple[Any, ...]:
+        """Name the picture that a state makes: states with equal keys look the same."""
+        uncropped = tuple(
+            rung for way, rung in zip(self.ways, state, strict=True) if way.name not in CROP
+        )
+        return (*uncropped, *self._kept(state, self._before_crop(state).shape))
+
+    def step(self, state: State, way: int, rungs: int = 1) -> State | None:
+        """Return the state so many rungs further in one way; None beyond the last one."""
+        rung = state[way] + rungs
+        if rung >= len(self.ladders[way]):
+            return None
+        made = (*state[:way], rung, *state[way + 1 :])
+        top, bottom, left, right = self._kept(made, self._before_crop(made).shape)
+        return made if top < bottom and left < right else None
+
+    def edge(self, state: State, way: int) -> State | None:
+        """Return the nearest state further on whose entropy is lower (definition of an edge)."""
+        key, bits, rungs = self.key(state), self.bits(state), 1
+        while (further := self.step(state, way, rungs)) is not None:
+            if self.key(further) != key and self.bits(further) < bits:
+                return further
+            rungs += 1
+        return None
+
+    def _before_crop(self, state: State) -> Picture:
+        """Apply all ways but cropping; the last few results are kept."""
+        rungs = tuple(
+            rung for way, rung in zip(self.ways, state, strict=True) if way.name not in CROP
+        )
+        kept: dict[State, Picture] = self._pictures  # type: ignore[attr-defined]
+        if rungs not in kept:
+            made = self.original
+            for way, ladder, rung in zip(self.ways, self.ladders, state, strict=True):
+                if way.name not in CROP:
+                    made = way.apply(made, ladder[rung], self.neutral)
+            if len(kept) >= 32:
+                del kept[next(iter(kept))]
+            kept[rungs] = made
+        return kept[rungs]
+
+    def _kept(self, state: State, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+        """Return first and last row, first and last column that no crop covers."""
+        cut = dict.fromkeys(CROP, 0)
+        for way, ladder, rung in zip(self.ways, self.ladders, state, strict=True):
+            if way.name in cut:
+                cut[way.name] = sliced(
+                    shape[0 if way.name in ("top", "bottom") else 1], ladder[rung]
+                )
+        return cut["top"], shape[0] - cut["bottom"], cut["left"], shape[1] - cut["right"]
+
+
+def squashed(picture: Picture, side: int, kept: tuple[int, int, int, int], neutral: int) -> Picture:
+    """Return the picture at side × side; outside `kept` (rows, columns) it is all neutral.
+
+    Only what kept pixels bear upon is interpolated; the rest comes out neutral anyway.
+    """
+    rows = _touched(kept[0], kept[1], picture.shape[0], side)
+    columns = _touched(kept[2], kept[3], picture.shape[1], side)
+    height, width = (length / side for length in picture.shape[:2])
+    image = Image.fromarray(picture[..., 0] if picture.shape[-1] == 1 else picture)
+    part: npt.NDArray[np.uint8] = np.asarray(
+        image.resize(
+            (columns[1] - columns[0], rows[1] - rows[0]),
+            Image.Resampling.BICUBIC,
+            box=(columns[0] * width, rows[0] * height, columns[1] * width, rows[1] * height),
+        )
+    )
+    part = part[..., None] if part.ndim == 2 else part
+    if part.shape[:2] == (side, side):
+        return part
+    made = np.full((side, side, picture.shape[-1]), neutral, np.uint8)
+    made[rows[0] : rows[1], columns[0] : columns[1]] = part
+    return made
+
+
+def _touched(first: int, last: int, length: int, side: int) -> tuple[int, int]:
+    """Return the span of shown pixels that see any of the pixels first..last-1."""
+    scale = length / side
+    reach = REACH * max(1.0, scale) + 1
+    return (
+        max(0, int((first - reach) / scale)),
+        min(side, int((last + reach) / scale) + 1),
+    )

@@ -1,0 +1,316 @@
+"""Where in a lattice is the least picture that is still named rightly?
+
+A search is a part of a flow: it yields sheets of reduced pictures and is sent answers.
+All of them keep the paper's two rules (Carrasco et al. 2020, definition 3.5): a step
+must lower the entropy, and the least picture is reached through rightly named pictures
+only. They end where every single further step is wrong, and the record says so.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from snellen.core import Answers, Sheet
+
+if TYPE_CHECKING:
+    from snellen.exams.laconic.lattice import Lattice, State
+
+PROMPT = "What is in the picture?"
+AHEAD = 8
+"""Rungs asked at once where there is one way only."""
+Asking: TypeAlias = Generator[Sheet, Answers, Any]
+
+
+class Reply(NamedTuple):
+    """What the subject made of a picture."""
+
+    right: bool
+    margin: float
+    """Score of the right choice less the best of the others; NaN without scores."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A rightly named picture, with the way there."""
+
+    state: State
+    bits: int
+    margin: float
+    parent: Node | None = field(default=None, repr=False)
+
+    @property
+    def path(self) -> list[Node]:
+        """From the original to here."""
+        made, here = [self], self
+        while here.parent is not None:
+            here = here.parent
+            made.append(here)
+        return made[::-1]
+
+
+class _SpentError(Exception):
+    """The budget does not suffice for the next question."""
+
+
+@dataclass
+class Search:
+    """What is known so far of one picture's reductions."""
+
+    lattice: Lattice
+    choices: tuple[str, ...]
+    truth: int
+    budget: int = 0
+    """Pictures that may be asked; 0: as many as it takes."""
+    replies: dict[Any, Reply] = field(default_factory=dict)
+    best: Node | None = None
+    """The least picture that was reached by the rules."""
+    curve: list[tuple[int, int]] = field(default_factory=list)
+    """After so many pictures asked, the least entropy found."""
+
+    def ask(self, states: Sequence[State]) -> Generator[Sheet, Answers, list[Reply]]:
+        """Ask about the pictures that were not asked before; return the replies to all."""
+        keys = [self.lattice.key(state) for state in states]
+        new = {key: s for key, s in zip(keys, states, strict=True) if key not in self.replies}
+        if self.budget and len(self.replies) + len(new) > self.budget:
+            raise _SpentError
+        if new:
+            images = np.stack([self.lattice.shown(state) for state in new.values()])
+            truth = np.full(len(images), self.truth, np.intp)
+            given = {"state": np.array([" ".join(map(str, state)) for state in new.values()])}
+            answers: Answers = yield Sheet(images, self.choices, truth, given=given, prompt=PROMPT)
+            self.replies |= zip(new, replied(answers), strict=True)
+        return [self.replies[key] for key in keys]
+
+    def reach(self, state: State, reply: Reply, parent: Node | None) -> Node:
+        """Note a rightly named picture that one step leads to."""
+        node = Node(state, self.lattice.bits(state), reply.margin, parent)
+        if self.best is None or node.bits < self.best.bits:
+            self.best = node
+            self.curve.append((len(self.replies), node.bits))
+        return node
+
+    def steps(self, state: State) -> list[State]:
+        """Return where one step leads in each of the ways."""
+        edges = (self.lattice.edge(state, way) for way in range(len(state)))
+        return [edge for edge in edges if edge is not None]
+
+    def is_minimal(self, node: Node) -> bool:
+        """Tell whether every single further step was asked and is wrong."""
+        replies = [self.replies.get(self.lattice.key(step)) for step in self.steps(node.state)]
+        return all(reply is not None and not reply.right for reply in replies)
+
+
+Method: TypeAlias = Callable[[Search, Node], Asking]
+
+
+def least(search: Search, method: Method) -> Generator[Sheet, Answers, Node | None]:
+    """Find the least rightly named picture; None if the original itself is named wrongly."""
+    try:
+        (reply,) = yield from search.ask([search.lattice.start])
+        if not reply.right:
+            return None
+        yield from method(search, search.reach(search.lattice.start, reply, None))
+    except _SpentError:
+        pass
+    return search.best
+
+
+def straight(search: Search, start: Node) -> Asking:
+    """Find the first failure along a single way, exactly: no later rung can be reached."""
+    here, ahead = start, [start.state]
+    while ahead:
+        ahead, at = [], here.state
+        while len(ahead) < AHEAD and (further := search.lattice.edge(at, 0)) is not None:
+            ahead.append(further)
+            at = further
+        replies = yield from search.ask(ahead)
+        for state, reply in zip(ahead, replies, strict=True):
+            if not reply.right:
+                return
+            here = search.reach(state, reply, here)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """Keep the best few pictures and go on from each in every way, in ever shorter strides.
+
+    A stride counts as far as every single step of it lowers the entropy and is named rightly.
+    """
+
+    width: int = 1
+    caution: float = 0.1
+    """How many e-folds of entropy a full margin, that of the original, is worth."""
+    strides: tuple[int, ...] = (8, 4, 2, 1)
+
+    def __call__(self, search: Search, start: Node) -> Asking:
+        """Go on until nothing leads further; then see that nothing leads on from the best."""
+        beam = [start]
+        for stride in self.strides:
+            beam = yield from self._exhaust(search, beam, stride, start)
+        while search.best is not None and not search.is_minimal(search.best):
+            yield from self._exhaust(search, [search.best], 1, start)
+
+    def _exhaust(self, search: Search, beam: list[Node], stride: int, start: Node) -> Asking:
+        """Take strides of one length until none of the beam can."""
+        ended: list[Node] = []
+        while fresh := [node for node in beam if node not in ended]:
+            children = yield from self._children(search, fresh, stride, start)
+            parents = {id(parent) for parent, _ in children}
+            ended += [node for node in fresh if id(node) not in parents]
+            beam = self._best([child for _, child in children] + ended, search, start)
+        return beam
+
+    def _children(
+        self, search: Search, parents: list[Node], stride: int, start: Node
+    ) -> Generator[Sheet, Answers, list[tuple[Node, Node]]]:
+        """Ask where every stride ends; walk those with the best ends, step by step."""
+        ends = [
+            (parent, way, end)
+            for parent in parents
+            for way in range(len(parent.state))
+            if (end := _stride(search.lattice, parent.state, way, stride)) is not None
+        ]
+        replies = yield from search.ask([end for _, _, end in ends])
+        promising = [
+            (self._cost(search.lattice.bits(end), reply.margin, start), place)
+            for place, ((_, _, end), reply) in enumerate(zip(ends, replies, strict=True))
+            if reply.right
+        ]
+        children: dict[Any, tuple[Node, Node]] = {}
+        for _, place in sorted(promising):
+            parent, way, end = ends[place]
+            child = yield from _walk(search, parent, way, end)
+            if child is not parent:
+                children.setdefault(search.lattice.key(child.state), (parent, child))
+            if len(children) == self.width:
+                break
+        return list(children.values())
+
+    def _best(self, nodes: list[Node], search: Search, start: Node) -> list[Node]:
+        by_key = {search.lattice.key(node.state): node for node in nodes}
+        return sorted(by_key.values(), key=lambda n: self._cost(n.bits, n.margin, start))[
+            : self.width
+        ]
+
+    def _cost(self, bits: int, margin: float, start: Node) -> float:
+        """Rank by entropy, and by how little of the original's margin is left."""
+        lack = 1 - margin / start.margin if start.margin > 0 else 0.0
+        if math.isnan(lack):
+            lack = 0.0  # without scores there is no margin to keep
+        return math.log(max(bits, 1)) + self.caution * min(max(lack, 0.0), 1.0)
+
+
+def exhaustive(search: Search, start: Node) -> Asking:
+    """Follow every step from every rightly named picture: the true optimum, at any price."""
+    seen, layer = {search.lattice.key(start.state)}, [start]
+    while layer:
+        ahead: dict[Any, tuple[State, Node]] = {}
+        for node in layer:
+            for step in search.steps(node.state):
+                if (key := search.lattice.key(step)) not in seen:
+                    ahead.setdefault(key, (step, node))
+        seen |= ahead.keys()
+        replies = yield from search.ask([step for step, _ in ahead.values()])
+        pairs = zip(ahead.values(), replies, strict=True)
+        layer = [search.reach(step, reply, node) for (step, node), reply in pairs if reply.right]
+
+
+def powell(search: Search, start: Node) -> Asking:
+    """Run SciPy's Powell on the rungs, as the paper did: neither monotone nor minimal.
+
+    It is unbounded with a penalty, because its bounds are broken (SciPy issue 22978), and
+    the least right picture that it came by counts, however it was reached.
+    """
+    from scipy.optimize import minimize
+
+    sizes = np.array([len(ladder) - 1 for ladder in search.lattice.ladders], float)
+
+    def objective(ask: Callable[[State], Reply]) -> None:
+        def cost(x: Any) -> float:
+            state = tuple(int(rung) for rung in np.rint(x * sizes))
+            outside = float(np.maximum(0, np.maximum(-x, x - 1)).sum())
+            if outside or search.lattice.step(state, 0, 0) is None:
+                return 2.0 + outside
+            if not (reply := ask(state)).right:
+                return 2.0
+            node = search.reach(state, reply, start)
+            return node.bits / start.bits
+
+        minimize(cost, np.zeros(len(sizes)), method="Powell")
+
+    yield from _questions(search, objective)
+
+
+METHODS: dict[str, Method] = {"powell": powell, "exhaustive": exhaustive}
+
+
+def replied(answers: Answers) -> list[Reply]:
+    """Read answers as right or wrong, and by how much."""
+    if answers.scores is None:
+        return [Reply(bool(right), math.nan) for right in answers.right]
+    rows, scores = np.arange(len(answers.right)), np.array(answers.scores, float)
+    own = scores[rows, answers.truth]
+    scores[rows, answers.truth] = -np.inf
+    margins = own - scores.max(axis=1)
+    return [Reply(bool(r), float(m)) for r, m in zip(answers.right, margins, strict=True)]
+
+
+def _stride(lattice: Lattice, state: State, way: int, length: int) -> State | None:
+    return lattice.edge(state, way) if length == 1 else lattice.step(state, way, length)
+
+
+def _walk(search: Search, parent: Node, way: int, end: State) -> Asking:
+    """Step from `parent` towards `end` as far as all is right."""
+    steps, at = [], parent.state
+    while at[way] < end[way] and (further := search.lattice.edge(at, way)) is not None:
+        if further[way] > end[way]:
+            break
+        steps.append(further)
+        at = further
+    replies = yield from search.ask(steps)
+    here = parent
+    for state, reply in zip(steps, replies, strict=True):
+        if not reply.right:
+            break
+        here = search.reach(state, reply, here)
+    return here
+
+
+def _questions(search: Search, work: Callable[[Callable[[State], Reply]], None]) -> Asking:
+    """Let code that calls for replies run in a thread, and yield what it asks."""
+    asked: queue.Queue[State | BaseException | None] = queue.Queue()
+    told: queue.Queue[Reply | None] = queue.Queue()
+
+    def ask(state: State) -> Reply:
+        asked.put(state)
+        reply = told.get()
+        if reply is None:
+            raise _SpentError
+        return reply
+
+    def run() -> None:
+        try:
+            work(ask)
+        except _SpentError:
+            asked.put(None)
+        except BaseException as error:  # noqa: BLE001 — it is raised again by the flow
+            asked.put(error)
+        else:
+            asked.put(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while (state := asked.get()) is not None:
+            if isinstance(state, BaseException):
+                raise state
+            (reply,) = yield from search.ask([state])
+            told.put(reply)
+    finally:
+        told.put(None)
