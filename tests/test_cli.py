@@ -2,8 +2,10 @@
 
 import csv
 import os
+import shutil
 import subprocess
 import sys
+import warnings
 
 import duckdb
 import numpy as np
@@ -247,3 +249,51 @@ def test_the_doctor_reads_a_real_model(tmp_path):
     assert "scores           3 a picture" in told
     teaches = snellen("doctor", "paper-cnn").stdout
     assert "twice the same: yes" in teaches
+
+
+def test_the_doctor_survives_what_models_do(tmp_path):
+    code = tmp_path / "scores.py"
+    code.write_text(
+        "import numpy as np\n"
+        "def angry(images):\n    raise TypeError('not like that')\n"
+        "def empty(images):\n    return np.full((len(images), 2), np.nan)\n"
+    )
+    angry = snellen("doctor", f"{code}:angry")
+    assert "it raised TypeError: not like that" in angry.stdout
+    assert angry.exit_code == 1
+    assert "NaN" in snellen("doctor", f"{code}:empty").stdout
+
+
+def test_a_folder_named_like_a_pattern_is_exported_as_itself(finished, tmp_path):
+    for name in ("g1", "g[1]"):
+        shutil.copytree(finished[0], tmp_path / name)
+    for log in (tmp_path / "g1").glob("log-*.jsonl"):
+        log.write_bytes(log.read_bytes().replace(b'"simulated-1"', b'"simulated-9"'))
+    assert snellen("export", tmp_path / "g[1]").exit_code == 0
+    parquet = tmp_path / "g[1]" / "export" / "records.parquet"
+    with duckdb.connect() as db:
+        names = db.sql(f"select distinct subject from '{str(parquet).replace('[', '[[]')}'")
+        assert ("simulated-1",) in names.fetchall()
+
+
+def test_pictures_asked_twice_count_once_in_a_comparison(finished):
+    told = snellen("compare", "nearest", "chance", "--into", finished[0]).stdout
+    row = next(line for line in told.splitlines() if line.startswith("abstraction")).split()
+    assert row[1:4] == ["4", "140", "280"]  # levels 0 and 8 ask the same pictures
+
+
+def test_names_of_every_script_get_files_of_their_own(tmp_path):
+    names = [f"simulated,person={n}" for n in (1, 2)]
+    done = snellen(
+        "run", "abstraction", *(part for n in names for part in ("-m", n)), *TINY, "-w", 1,
+        "--into", tmp_path / "r", "--no-baselines", "--no-report",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    for log in (tmp_path / "r").glob("log-*.jsonl"):
+        text = log.read_text().replace("simulated-1", "_模$a_$").replace("simulated-2", "_網$a_$")
+        log.write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of letters that Matplotlib's font lacks
+        assert snellen("report", tmp_path / "r").exit_code == 0
+    made = list((tmp_path / "r" / "report_files").glob("abstraction-accuracy*.svg"))
+    assert len(made) == 2

@@ -40,6 +40,7 @@ def specs(folder):
         "nearest": "nearest",
         "simulated": "simulated",
         "paper-cnn": "paper-cnn",
+        "tutored": "tutored,width=2",
         "torch": f"torch:{code}:torch_net",
         "keras": f"keras:{code}:keras_net",
         "sklearn": f"sklearn:{code}:estimator",

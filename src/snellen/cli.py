@@ -42,19 +42,25 @@ class _Group(click.Group):
                 raise
             click.secho(f"snellen: {error}", fg="red", err=True)
             ctx.exit(2 if isinstance(error, BadSetting | UnknownName) else 1)
+        except KeyboardInterrupt:
+            click.secho("stopped before anything was begun", fg="yellow", err=True)
+            ctx.exit(STOPPED)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+HELP = """Give image classifiers, and people, an eye exam.
+
+\b
+snellen ls                                    what there is
+snellen run abstraction -m my_net.py:build    examine a model
+snellen report runs/abstraction               one HTML file
+"""
+
+
+@click.group(cls=_Group, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="snellen")
 def main(*, debug: bool) -> None:
-    r"""Give image classifiers, and people, an eye exam.
-
-    \b
-    snellen ls                                    what there is
-    snellen run abstraction -m my_net.py:build    examine a model
-    snellen report runs/abstraction               one HTML file
-    """
+    """Run a command; `HELP` says which there are."""
 
 
 def _run_options(command: Any) -> Any:
@@ -149,7 +155,7 @@ def run(
             return engine.plan(exam, values, subjects, folder, part)
 
     replan()  # what cannot work is refused before anything is written
-    folder.begin(Plan(exam, values, tuple(subjects), _command()))
+    folder.begin(Plan(_anywhere(exam), values, tuple(subjects), _command()))
     failed = _do(replan, folder, workers, threads, scheduler)
     if wants_report:
         _conclude(_report(folder))
@@ -176,9 +182,8 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
         cls = plugins.exam_class(name)
         subjects = [*cls.candidates, *cls.baselines]
         pairs = [f"--set {k}={_written(v)}" for k, v in cls.quick.items()]
-        folder.begin(
-            Plan(name, cls.quick, tuple(subjects), " ".join(["snellen run", name, *pairs]))
-        )
+        command = " ".join(["snellen run", name, *pairs, "--into", shlex.quote(str(into))])
+        folder.begin(Plan(name, cls.quick, tuple(subjects), command))
         replan = partial(engine.plan, name, cls.quick, subjects, folder)
         failed += _do(replan, folder, workers, threads)
     if wants_report:
@@ -263,12 +268,17 @@ def show(exam: str, pairs: tuple[str, ...], out: Path | None) -> None:
     """Show what an exam asks: its formulas, its settings, and a sheet of its pictures."""
     from snellen import plugins
     from snellen import show as showing
+    from snellen.errors import LogError
 
     asked = plugins.exam(exam, **_pairs(pairs))
     click.echo(showing.describe(asked))
     _print_table(showing.setting_rows(asked), "")
     path = out or Path(f"{asked.name}.png")
-    path.write_bytes(showing.contact_sheet(asked))
+    sheet = showing.contact_sheet(asked)
+    try:
+        path.write_bytes(sheet)
+    except OSError as error:
+        raise LogError(f"cannot write {path}: {error.strerror}") from error
     click.echo(f"pictures: {path}")
 
 
@@ -282,7 +292,7 @@ def doctor(subject: str, device: str) -> None:
     from snellen.doctor import examine
 
     os.environ["SNELLEN_DEVICE"] = device
-    findings, complaints = examine(subject)
+    findings, complaints, fit = examine(subject)
     width = max(len(name) for name, _ in findings)
     for name, text in findings:
         click.echo(f"{name:{width}}  {text}")
@@ -290,6 +300,7 @@ def doctor(subject: str, device: str) -> None:
         click.secho(f"! {complaint}", fg="yellow")
     if not complaints:
         click.secho("nothing is missing", fg="green")
+    sys.exit(0 if fit else 1)
 
 
 def _do(
@@ -507,6 +518,12 @@ def _note(text: str) -> Iterator[None]:
             yield
     else:
         yield
+
+
+def _anywhere(exam: str) -> str:
+    """Name an exam in a file so that the report can be made from another folder too."""
+    file, colon, name = exam.rpartition(":")
+    return f"{Path(file).resolve()}:{name}" if colon and Path(file).is_file() else exam
 
 
 def _written(value: Any) -> str:

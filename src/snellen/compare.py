@@ -17,16 +17,20 @@ if TYPE_CHECKING:
     from snellen.core import Item, Record
     from snellen.log import RunFolder
 
+FEWEST_ITEMS = 6
+"""With fewer items the interval is over pictures: a bootstrap of few things tells little."""
 NOTE = (
-    "difference: first minus second, with a 95 % bootstrap interval over items. McNemar's exact "
-    "test takes pictures as independent; the permutation test flips whole items, as repeats of "
-    "training ask for. Both two-sided, Holm-corrected over the rows."
+    "difference: first minus second, with a 95 % bootstrap interval over items, or over pictures "
+    f"where there are fewer than {FEWEST_ITEMS} items. McNemar's exact test takes pictures as "
+    "independent, and one that was asked several times as one; the permutation test flips whole "
+    "items, as repeats of training ask for. Both two-sided, Holm-corrected over the rows."
 )
 
 
 class Pair(NamedTuple):
     """What two subjects made of the pictures of one item that both were asked."""
 
+    stimuli: npt.NDArray[np.uint64]
     first: npt.NDArray[np.bool_]
     second: npt.NDArray[np.bool_]
 
@@ -38,19 +42,26 @@ def compare(
     groups = _paired(told_apart(folder.records()), first, second, by)
     rows, plain, permuted = [], [], []
     for (exam, group), pairs in groups.items():
-        a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        totals = np.array([(p.first.sum(), p.second.sum(), len(p.first)) for p in pairs], float)
-        difference = bootstrap(
-            totals, lambda drawn: (drawn[..., 0] - drawn[..., 1]).sum(1) / drawn[..., 2].sum(1)
+        ids, a, b = (np.concatenate(column) for column in zip(*pairs, strict=True))
+        distinct, place = np.unique(ids, return_inverse=True)
+        ahead = np.bincount(place, a.astype(float) - b, len(distinct))
+        by_item = np.array([(p.first.sum(), p.second.sum(), len(p.first)) for p in pairs], float)
+        by_picture = np.stack(
+            [np.bincount(place, column, len(distinct)) for column in (a, b, np.ones(len(a)))], 1
         )
-        plain.append(mcnemar(int((a & ~b).sum()), int((b & ~a).sum())))
-        permuted.append(sign_flip((totals[:, 0] - totals[:, 1]) / totals[:, 2]))
+        difference = bootstrap(
+            by_item if len(pairs) >= FEWEST_ITEMS else by_picture,
+            lambda drawn: (drawn[..., 0] - drawn[..., 1]).sum(1) / drawn[..., 2].sum(1),
+        )
+        plain.append(mcnemar(int((ahead > 0).sum()), int((ahead < 0).sum())))
+        permuted.append(sign_flip((by_item[:, 0] - by_item[:, 1]) / by_item[:, 2]))
         rows.append(
             {
                 "exam": exam,
                 **({by: group} if by else {}),
                 "items": len(pairs),
-                "pictures": len(a),
+                "pictures": len(distinct),
+                "answers": len(a),
                 first: float(a.mean()),
                 second: float(b.mean()),
                 "difference": difference,
@@ -95,6 +106,7 @@ def _pair(one: Record, other: Record) -> Pair | None:
     if not len(here):
         return None
     return Pair(
+        one.trials["stimulus"][here],
         (one.trials["choice"] == one.trials["truth"])[here],
         (other.trials["choice"] == other.trials["truth"])[there],
     )

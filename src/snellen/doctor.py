@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,22 @@ if TYPE_CHECKING:
     from snellen.core import Answers, Subject
 
 PROBES = 16
+TEN = tuple("0123456789")
+"""What a pupil is taught here: as many choices as most exams have."""
 FAR = 1e-3
 """Scores that change by more than this, relative to their spread, with the batch they are in."""
 
 
-def examine(who: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return findings as (name, text), and complaints that say what to do."""
+class Diagnosis(NamedTuple):
+    """What was found, what there is to complain of, and whether it can be examined at all."""
+
+    findings: list[tuple[str, str]]
+    complaints: list[str]
+    fit: bool
+
+
+def examine(who: str) -> Diagnosis:
+    """Look a subject over; complaints say what to do."""
     subject = plugins.subject(who)
     findings = [
         ("subject", subject.name),
@@ -43,8 +53,11 @@ def examine(who: str) -> tuple[list[tuple[str, str]], list[str]]:
     try:
         probed, more = _probe(subject)
     except SnellenError as error:
-        return findings, [*complaints, str(error)]
-    return [*findings, *probed], [*complaints, *more]
+        return Diagnosis(findings, [*complaints, str(error)], fit=False)
+    except Exception as error:  # noqa: BLE001 — a model may fail in any way it likes
+        told = f"asked about {PROBES} pictures, it raised {type(error).__name__}: {error}"
+        return Diagnosis(findings, [*complaints, told], fit=False)
+    return Diagnosis([*findings, *probed], [*complaints, *more], fit=True)
 
 
 def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
@@ -53,7 +66,7 @@ def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
     sheet = _sheet(subject)
     labels = getattr(subject, "labels", ())
     if getattr(subject, "untaught", False):
-        lesson = Lesson(sheet.images, np.arange(PROBES) % 2, ("0", "1"), PROBES * 4, seed=7)
+        lesson = Lesson(sheet.images, np.arange(PROBES) % 10, TEN, PROBES * 4, seed=7)
         sheet = Sheet(sheet.images, lesson.choices)
         taught, again = subject.study(lesson), subject.study(lesson)
         same = _apart(taught.answer(sheet), again.answer(sheet)) == 0

@@ -166,7 +166,9 @@ def sit_all(exam: Exam, subject: Subject, into: str | Path | None = None) -> lis
     folder = RunFolder(into) if into else None
     known = {r.key: r for r in folder.records()} if folder and folder.path.is_dir() else {}
     if folder:
-        said = f"snellen.sit(snellen.exam({exam.name!r}, …), {subject.name})"
+        chosen = [f"{name}={value!r}" for name, value in settings.changed(exam).items()]
+        given = ", ".join([repr(exam.name), *chosen])
+        said = f"snellen.sit(snellen.exam({given}), {subject.name}, into={str(into)!r})"
         folder.begin(Plan(exam.name, settings.dump(exam), (subject.name,), said))
     made = []
     for item in plugins.items(exam):

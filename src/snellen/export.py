@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.core import Attachment
@@ -10,7 +13,6 @@ from snellen.errors import LogError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from snellen.core import Record
     from snellen.log import RunFolder
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 def export(folder: RunFolder, out: Path, *, trials: bool = True) -> list[Path]:
     """Write `records` and, unless told not to, `trials`, each as .csv and .parquet."""
     records = folder.records()
+    if not records:
+        raise LogError(f"{folder.path} holds no records yet; make some with: snellen run")
     try:
         out.mkdir(parents=True, exist_ok=True)
         made = _table(out / "records", [_record_row(r) for r in records])
@@ -40,12 +44,15 @@ def _table(stem: Path, rows: Any) -> list[Path]:
         columns |= dict.fromkeys(row)
     if not columns:
         return []
-    with text.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(columns), restval="")
-        writer.writeheader()
-        writer.writerows(kept)
-    read = duckdb.read_csv(str(text), header=True, sample_size=-1)
-    read.write_parquet(str(packed))
+    with tempfile.TemporaryDirectory() as place:  # DuckDB takes [ and * in a path for a pattern
+        plain, packed_there = Path(place, "rows.csv"), Path(place, "rows.parquet")
+        with plain.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(columns), restval="")
+            writer.writeheader()
+            writer.writerows(kept)
+        duckdb.read_csv(str(plain), header=True, sample_size=-1).write_parquet(str(packed_there))
+        shutil.move(plain, text)
+        shutil.move(packed_there, packed)
     return [text, packed]
 
 

@@ -8,6 +8,7 @@ the union of whole lines.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -23,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from snellen.core import Attachment, Item, Record
+from snellen.digests import digest
 from snellen.errors import LogError
-from snellen.sources import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +213,11 @@ class RunFolder:
 
     def _cannot_write(self, error: OSError) -> LogError:
         self._log = None  # a torn line ends this log; the next one starts clean
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "make room" if full else "mend that, or choose another place with --into"
         return LogError(
             f"cannot write to {self.path}: {error.strerror}; what was logged before is safe: "
-            "make room and run the same command again"
+            f"{remedy} and run the same command again"
         )
 
 

@@ -22,8 +22,8 @@ from pydantic import ConfigDict, ValidationError, validate_call
 
 from snellen import settings
 from snellen.core import Subject
-from snellen.errors import BadSetting, UnknownName, Unloadable
-from snellen.sources import load_attribute
+from snellen.errors import BadSetting, SnellenError, UnknownName, Unloadable
+from snellen.sources import is_factory, load_attribute, made_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +35,8 @@ EXAMS = "snellen.exams"
 SUBJECTS = "snellen.subjects"
 LOADERS_BY_SUFFIX = {".onnx": "onnx", ".keras": "keras"}
 LOADERS_BY_TYPE = {
+    "keras.src.models.model.Model": "keras",  # first: on PyTorch it is a module of PyTorch's too
     "torch.nn.modules.module.Module": "torch",
-    "keras.src.models.model.Model": "keras",
     "sklearn.base.BaseEstimator": "sklearn",
 }
 
@@ -70,7 +70,7 @@ def exam_class(name: str) -> type[Any]:
 
 def items(exam: Exam) -> Sequence[Item]:
     """Return the items of an exam, of which there must be some."""
-    found = exam.items()
+    found = list(dict.fromkeys(exam.items()))
     if not found:
         raise BadSetting(
             f"exam {exam.name!r} has nothing to ask with these settings: together they leave out "
@@ -81,6 +81,18 @@ def items(exam: Exam) -> Sequence[Item]:
 
 def subject(who: Any, **options: Any) -> Subject:
     """Make the subject that `who` names, points to, or is."""
+    try:
+        return _subject(who, options)
+    except (SnellenError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # whatever the user's own code raises
+        name = who if isinstance(who, str) else _called(who)
+        raise Unloadable(
+            f"subject {name!r} cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _subject(who: Any, options: dict[str, Any]) -> Subject:
     if not isinstance(who, str):
         return _adopt(who, str(options.pop("name", "")) or _called(who), options)
     spec, written = _split_options(who)
@@ -104,7 +116,7 @@ def _adopt(thing: Any, name: str, options: dict[str, Any]) -> Subject:
         return _call(thing, (), options, name)
     if _is_subject(thing):
         return thing
-    product = thing() if _is_factory(thing) else thing
+    product = made_by(thing, {}) if is_factory(thing) else thing
     if _is_subject(product):
         return product
     kinds = {f"{c.__module__}.{c.__qualname__}" for c in type(product).__mro__}
@@ -120,18 +132,6 @@ def _adopt(thing: Any, name: str, options: dict[str, Any]) -> Subject:
 
 def _is_subject(thing: Any) -> TypeGuard[Subject]:
     return all(hasattr(thing, part) for part in ("answer", "study", "gives"))
-
-
-def _is_factory(thing: Any) -> bool:
-    """Tell a function or class that makes a model from one that scores pictures."""
-    if not (inspect.isfunction(thing) or inspect.isclass(thing)):
-        return False
-    needed = [
-        p
-        for p in inspect.signature(thing).parameters.values()
-        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    return not needed
 
 
 def _call(make: Any, arguments: tuple[Any, ...], options: dict[str, Any], who: str) -> Subject:

@@ -43,6 +43,10 @@ class Seed:
         words = self.bits(-(-count // 4)).astype("<u8", copy=False)
         return words.view("<u2")[:count].astype(np.uint16, copy=False)
 
+    def floats(self, count: int) -> npt.NDArray[np.float64]:
+        """Return numbers evenly spread from 0 to below 1."""
+        return (self.bits(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
     def number(self) -> int:
         """Return a whole number that any library takes for a seed."""
         return int(self.bits(1)[0] >> np.uint64(33))

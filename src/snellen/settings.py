@@ -87,6 +87,12 @@ def dump(exam: Exam) -> dict[str, Any]:
     return made
 
 
+def changed(exam: Exam) -> dict[str, Any]:
+    """Return the settings that are not at their defaults."""
+    now, usual = dump(exam), dump(type(exam)())
+    return {name: value for name, value in now.items() if value != usual[name]}
+
+
 def shaping(exam: Exam) -> dict[str, Any]:
     """Return the settings that shape every item, without those that only select items."""
     selects = {setting.name for setting in settings(type(exam)) if setting.selects}

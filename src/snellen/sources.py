@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from snellen.digests import digest
 from snellen.errors import Unloadable
+
+EXAMPLE = {"classes": 10, "channels": 1, "size": 28}
+"""What a factory may be asked for, and what it gets before a lesson says."""
 
 
 def load_attribute(target: str) -> Any:
@@ -24,39 +29,42 @@ def load_attribute(target: str) -> Any:
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
-            public = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-            raise Unloadable(
-                f"{place} has no {attribute!r}; it has {', '.join(public) or 'nothing'}"
-            )
+            own = [
+                name
+                for name, value in vars(module).items()
+                if getattr(value, "__module__", None) == module.__name__ and name[0] != "_"
+            ]
+            near = get_close_matches(attribute, own, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(own) or 'nothing'}"
+            raise Unloadable(f"{place} has no {attribute!r}; {hint}")
         found = getattr(found, part)
     return found
 
 
-def digest(*parts: object) -> str:
-    """Return a short hash of bytes, files, code and whatever has a faithful repr.
+def is_factory(thing: Any) -> bool:
+    """Tell a function or class that makes a model from a function that scores pictures."""
+    if not (inspect.isfunction(thing) or inspect.isclass(thing)):
+        return False
+    return {p.name for p in _parameters(thing) if p.default is p.empty} <= set(EXAMPLE)
 
-    >>> digest("a", 1) == digest("a", 1) != digest("a", 2)
-    True
+
+def made_by(factory: Any, shape: Mapping[str, int]) -> Any:
+    """Call a factory with what it takes of classes, channels and size; with examples if it must.
+
+    >>> made_by(lambda classes, size=32: (classes, size), {"size": 64})
+    (10, 64)
     """
-    hashed = hashlib.blake2b(digest_size=10)
-    for part in parts:
-        hashed.update(_as_bytes(part))
-        hashed.update(b"\0")
-    return hashed.hexdigest()
+    known = {p.name: shape.get(p.name, EXAMPLE.get(p.name)) for p in _parameters(factory)}
+    needed = {p.name for p in _parameters(factory) if p.default is p.empty}
+    return factory(**{k: v for k, v in known.items() if k in shape or k in needed})
 
 
-def _as_bytes(part: object) -> bytes:
-    if isinstance(part, bytes):
-        return part
-    if isinstance(part, Path):
-        with part.open("rb") as file:
-            return hashlib.file_digest(file, "blake2b").digest()
-    if inspect.isfunction(part) or inspect.isclass(part):
-        try:
-            return inspect.getsource(part).encode()
-        except (OSError, TypeError):
-            return f"{part.__module__}.{part.__qualname__}".encode()
-    return repr(part).encode()
+def _parameters(thing: Any) -> list[inspect.Parameter]:
+    try:
+        found = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):  # written in C
+        return []
+    return [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
 def _import_module(name: str) -> Any:

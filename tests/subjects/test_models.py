@@ -2,14 +2,17 @@
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
 
 import tests_models
 from snellen import plugins
-from snellen.core import Lesson, Sheet
+from snellen.core import PASS, Lesson, Sheet
 from snellen.errors import BadAnswer, BadSetting, SnellenError, Unable, Unloadable
+from snellen.groups import group_of, load_groups
+from snellen.subjects.preprocessing import Preprocessing
 
 ABC = ("a", "b", "c")
 IMAGES = np.random.default_rng(1).integers(0, 256, (24, 28, 28, 1), dtype=np.uint8)
@@ -371,3 +374,145 @@ def test_the_simulated_person_slips_takes_time_and_differs_from_others():
     assert 0.6 < (one.choice == lesson().labels).mean() < 1
     assert (one.choice != other.choice).any()
     assert 0.3 < one.seconds.min() < one.seconds.max() < 2.5
+
+
+PROCESSORS = [
+    ({"do_rescale": False}, "white", "255"),
+    ({"do_flip_channel_order": True}, "order", "BGR"),
+    ({"do_resize": False, "do_center_crop": False}, "size", "any"),
+    ({"size": {"shortest_edge": 28}, "crop_pct": 0.875, "do_center_crop": False}, "size",
+     "28 × 28, the middle of 32 × 32 (bicubic)"),
+    ({"size": {"longest_edge": 40}, "do_center_crop": False}, "size", "any"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "part", "told"), PROCESSORS)
+def test_a_hugging_face_processor_is_taken_at_its_word(specs, tmp_path, said, part, told):
+    pytest.importorskip("transformers", reason="the extra 'hf' is not installed")
+    folder = tmp_path / "net"
+    shutil.copytree(specs["hf"].removeprefix("hf:"), folder)
+    file = folder / "preprocessor_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **said}))
+    reading = plugins.subject(f"hf:{folder},channels=3").reading
+    assert reading.describe()[part][0] == told
+    file.write_text("{")
+    with pytest.raises(Unloadable, match="is not JSON"):
+        plugins.subject(f"hf:{folder}")
+
+
+def test_options_are_numbers_within_their_bounds(tmp_path):
+    pytest.importorskip("onnxruntime", reason="the extra 'onnx' is not installed")
+    net = tests_models.onnx_file(tmp_path / "net.onnx")
+    assert plugins.subject(f"{net},channels=1").reading.channels == 1
+    for wrong in ("channels=2", "batch=0", "size=-4", "std=0", "size=big"):
+        with pytest.raises(BadSetting, match=wrong.partition("=")[0]):
+            plugins.subject(f"{net},{wrong}")
+
+
+def test_bytes_and_floats_of_the_same_picture_are_read_alike():
+    images = np.random.default_rng(0).integers(0, 256, (3, 9, 8, 3)).astype(np.uint8)
+    for values in (
+        {"order": "bgr", "white": 255.0, "mean": (127.0,), "std": (128.0,)},
+        {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "layout": "NHWC"},
+        {"size": (9, 8), "channels": 3},
+    ):
+        reading = Preprocessing(**values)
+        floats = images.astype(np.float32) / np.float32(255)
+        np.testing.assert_allclose(reading(images), reading(floats), atol=1e-6)
+
+
+def test_factories_may_require_what_they_are_told(tmp_path):
+    pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+    pytest.importorskip("keras", reason="the extra 'keras' is not installed")
+    code = tmp_path / "nets.py"
+    code.write_text(
+        "def needy(classes, channels):\n"
+        "    from torch import nn\n"
+        "    return nn.Sequential(nn.Flatten(), nn.Linear(784 * channels, classes))\n"
+        "def layered(classes=3):\n"
+        "    import keras\n"
+        "    return keras.Sequential([keras.Input((28, 28, 1)), keras.layers.Flatten(),\n"
+        "                             keras.layers.Dense(classes)])\n"
+        "def broken():\n    raise RuntimeError('no such table')\n"
+    )
+    for name in ("needy", "layered"):
+        pupil = plugins.subject(f"{code}:{name}")
+        assert pupil.study(lesson()).answer(SHEET).scores.shape == (len(SHEET), 3)
+    prints = [plugins.subject(f"{code}:layered").fingerprint for _ in range(2)]
+    assert prints[0] == prints[1]  # whatever number Keras gives its layers
+    with pytest.raises(Unloadable, match="RuntimeError: no such table"):
+        plugins.subject(f"{code}:broken")
+
+
+def test_tensors_beside_an_onnx_file_belong_to_it(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="the extra 'onnx' is not installed")
+    net = tests_models.onnx_file(tmp_path / "net.onnx")
+    apart = tmp_path / "apart.onnx"
+    onnx.save_model(
+        onnx.load(net), str(apart), save_as_external_data=True, location="w.data", size_threshold=0
+    )
+    first = plugins.subject(str(apart)).fingerprint
+    (tmp_path / "unrelated.data").write_bytes(b"x")
+    assert plugins.subject(str(apart)).fingerprint == first
+    weights = bytearray((tmp_path / "w.data").read_bytes())
+    weights[3] ^= 64
+    (tmp_path / "w.data").write_bytes(weights)
+    assert plugins.subject(str(apart)).fingerprint != first
+
+
+# groups --------------------------------------------------------------------------------------
+
+
+def grouped(outputs, tmp_path, **options):
+    file = tmp_path / "groups.json"
+    file.write_text(json.dumps({"cat": ["0-1"], "dog": [2, "wolf"]}))
+    return plugins.subject(
+        lambda images: np.tile(outputs, (len(images), 1)), name="net", groups=str(file), **options
+    )
+
+
+def test_groups_are_as_likely_as_their_members(tmp_path):
+    logits = np.log([0.3, 0.3, 0.35, 0.05])
+    asked = Sheet(IMAGES, ("dog", "cat"))
+    together = grouped(logits, tmp_path).answer(asked)
+    np.testing.assert_allclose(np.exp(together.scores[0]), [0.35, 0.6])
+    assert together.choice[0] == 1
+    largest = grouped(logits, tmp_path, grouping="largest").answer(asked)
+    assert largest.choice[0] == 0
+    probabilities = grouped(np.exp(logits), tmp_path).answer(asked)
+    np.testing.assert_allclose(probabilities.scores, together.scores)
+
+
+def test_whoever_names_something_else_makes_no_choice_unless_forced(tmp_path):
+    logits = np.log([0.1, 0.1, 0.2, 0.6])
+    asked = Sheet(IMAGES, ("cat", "dog"))
+    assert grouped(logits, tmp_path).answer(asked).choice[0] == PASS
+    assert grouped(logits, tmp_path, outside="forced").answer(asked).choice[0] in (0, 1)
+    names = tmp_path / "labels.txt"
+    names.write_text("tabby\nlynx\nbeagle\nwolf\n")
+    assert grouped(logits, tmp_path, labels=str(names)).answer(asked).choice[0] == 1
+
+
+def test_groups_that_cannot_be_are_explained(tmp_path):
+    with pytest.raises(BadAnswer, match="has no group bird"):
+        grouped([0, 0, 0], tmp_path).answer(Sheet(IMAGES, ("cat", "bird")))
+    with pytest.raises(BadAnswer, match=r"none of the 2 outputs .* is in its group 'dog'"):
+        grouped([0, 0], tmp_path).answer(Sheet(IMAGES, ("cat", "dog")))
+    for text, told in (("{", "should be JSON"), ('{"a": [1], "b": ["1"]}', "1 is in 'a' and in")):
+        (tmp_path / "bad.json").write_text(text)
+        with pytest.raises(Unloadable, match=told):
+            plugins.subject(len, groups=str(tmp_path / "bad.json"))
+    with pytest.raises(BadSetting, match="there is imagenet20"):
+        plugins.subject(len, groups="imagenet99")
+
+
+def test_the_twenty_groups_are_those_of_the_paper():
+    groups = load_groups("imagenet20")
+    assert len(groups) == 20
+    assert len(groups["dog"]) == 118
+    assert group_of("291", groups) == "lion"
+    assert group_of("cat", groups) == "cat"
+    assert group_of("999", groups) is None
+    members = [int(m) for group in groups.values() for m in group]
+    assert len(members) == len(set(members))
+    assert 0 <= min(members) <= max(members) < 1000

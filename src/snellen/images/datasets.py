@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
+from snellen.digests import digest
 from snellen.errors import Unloadable
+from snellen.images.photos import SUFFIXES, read_photo
 from snellen.seeds import Seed
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from snellen.core import Images, Indices
 
 NAMES_IN_FILES = (("x_train", "y_train", "x_test", "y_test"), ("x", "y"), ("images", "labels"))
-PICTURE_SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 TEST_SHARE = 3
 """One picture in so many is kept for testing where the file does not say which."""
 
@@ -33,6 +33,11 @@ class PictureSet:
     names: tuple[str, ...]
     testing: Indices
     """Places of the pictures kept for testing; the others are for teaching."""
+
+    @property
+    def content(self) -> str:
+        """A hash of all of it."""
+        return digest(self.images, self.labels, self.names, self.testing)
 
     @property
     def teaching(self) -> Indices:
@@ -61,7 +66,7 @@ def _from_npz(path: Path) -> PictureSet:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, OSError, AttributeError, zipfile.BadZipFile) as error:
         raise Unloadable(
             f"{path} cannot be read as a NumPy .npz of plain arrays: {error}"
         ) from error
@@ -75,10 +80,18 @@ def _from_npz(path: Path) -> PictureSet:
 
 
 def _assembled(path: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> PictureSet:
-    images = np.concatenate([arrays[name] for name in names[::2]])
-    raw = np.concatenate([arrays[name].reshape(-1) for name in names[1::2]])
+    try:
+        images = np.concatenate([arrays[name] for name in names[::2]])
+        raw = np.concatenate([arrays[name].reshape(-1) for name in names[1::2]])
+    except ValueError as error:
+        raise Unloadable(f"{path}: its parts do not fit together: {error}") from error
     images = images[..., None] if images.ndim == 3 else images
-    if images.dtype != np.uint8 or images.ndim != 4 or len(images) != len(raw):
+    if (
+        images.dtype != np.uint8
+        or images.ndim != 4
+        or images.shape[3] not in (1, 3)
+        or not 0 < len(images) == len(raw)
+    ):
         raise Unloadable(
             f"{path}: pictures should be uint8, (n, height, width) or (n, height, width, 3), "
             f"one for each label; found {images.dtype} {images.shape} and {len(raw)} labels"
@@ -90,34 +103,24 @@ def _assembled(path: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> P
 
 
 def _from_folder(path: Path) -> PictureSet:
-    names = tuple(sorted(p.name for p in path.iterdir() if p.is_dir()))
+    names = tuple(
+        sorted(p.name for p in path.iterdir() if p.is_dir() and not p.name.startswith("."))
+    )
     files = [
         (file, label)
         for label, name in enumerate(names)
         for file in sorted((path / name).iterdir())
-        if file.suffix.lower() in PICTURE_SUFFIXES
+        if file.suffix.lower() in SUFFIXES
     ]
     if not files:
         raise Unloadable(f"{path} should hold a folder of pictures for each class; none was found")
-    pictures = [_opened(file) for file, _ in files]
+    pictures = [read_photo(file) for file, _ in files]
     if len(shapes := {p.shape for p in pictures}) > 1:
         raise Unloadable(
             f"the pictures under {path} must have one size; found {sorted(shapes)[:4]}"
         )
     labels = np.array([label for _, label in files], np.intp)
     return PictureSet(np.stack(pictures), labels, names, _parted(labels))
-
-
-def _opened(file: Path) -> Images:
-    try:
-        with Image.open(file) as picture:
-            kind = "L" if picture.mode in ("1", "L", "I;16", "LA") else "RGB"
-            array = np.asarray(picture.convert(kind))
-    except (UnidentifiedImageError, OSError) as error:
-        raise Unloadable(
-            f"{file} cannot be read as a picture: {error}; mend or remove it"
-        ) from error
-    return array[..., None] if array.ndim == 2 else array
 
 
 def _parted(labels: Indices) -> Indices:

@@ -37,6 +37,7 @@ STYLE: Any = {
     "pdf.fonttype": 42,
     "savefig.bbox": "tight",
     "legend.frameon": False,
+    "text.parse_math": False,  # a $ in a subject's name is a $
 }
 WIDTH = 7.0
 
@@ -71,9 +72,13 @@ def _(figure: Dots) -> Canvas:
         if spots:
             x, y = zip(*spots, strict=True)
             axes.scatter(x, y, marker="|", s=420, color="#777777", linewidths=1.6, zorder=1)
-            axes.scatter([], [], marker="|", s=60, color="#777777", linewidths=1.6, label=source)
+            axes.scatter(
+                [], [], marker="|", s=60, color="#777777", linewidths=1.6, label=_said(source)
+            )
     if figure.null is not None:
-        axes.axvline(figure.null, color="#999999", ls="--", lw=1, label=figure.null_name, zorder=0)
+        axes.axvline(
+            figure.null, color="#999999", ls="--", lw=1, label=_said(figure.null_name), zorder=0
+        )
     axes.set_yticks(middle, figure.groups)
     axes.set_ylim(-0.6, len(figure.groups) - 0.4)
     axes.set_xlabel(figure.axis)
@@ -98,12 +103,12 @@ def _(figure: Curves) -> Canvas:
             continue
         xs = [x for x, _ in kept]
         colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
-        axes.plot(xs, [v.value for _, v in kept], mark + "-", color=colour, ms=4, label=name)
+        axes.plot(xs, [v.value for _, v in kept], mark + "-", color=colour, ms=4, label=_said(name))
         axes.fill_between(
             xs, [v.low for _, v in kept], [v.high for _, v in kept], color=colour, alpha=0.15
         )
     if figure.null is not None:
-        axes.axhline(figure.null, color="#999999", ls="--", lw=1, label=figure.null_name)
+        axes.axhline(figure.null, color="#999999", ls="--", lw=1, label=_said(figure.null_name))
     if figure.log_x:
         axes.set_xscale("log")
     axes.set_xlabel(figure.x_axis)
@@ -183,7 +188,7 @@ def _interval_marks(
     at = [a for a, _ in kept]
     colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
     axes.hlines(at, [v.low for _, v in kept], [v.high for _, v in kept], color=colour, lw=1.6)
-    axes.plot([v.value for _, v in kept], at, mark, color=colour, ms=5, label=name)
+    axes.plot([v.value for _, v in kept], at, mark, color=colour, ms=5, label=_said(name))
 
 
 def _bound(limit: Any, bounds: tuple[float, float], found: tuple[float, float]) -> None:
@@ -210,6 +215,11 @@ def _legend(axes: Axes) -> None:
             ncols=columns,
             fontsize=8,
         )
+
+
+def _said(name: str) -> str:
+    """Keep Matplotlib from taking a name that begins with an underscore for none."""
+    return f" {name}" if name.startswith("_") else name
 
 
 def _visible(image: Images) -> Any:

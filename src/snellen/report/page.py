@@ -57,7 +57,7 @@ class Report:
 
 def grade_folder(folder: RunFolder) -> list[Graded]:
     """Grade each exam of a run anew from its log, as the latest plan for it asks."""
-    records, plans = folder.records(), folder.plans()
+    records, plans = told_apart(folder.records()), folder.plans()
     if not plans:
         raise LogError(f"{folder.path} holds no run; make one with: snellen run EXAM -m MODEL")
     made: dict[str, tuple[Exam, Plan, list[str]]] = {}
@@ -76,9 +76,13 @@ def write(folder: RunFolder, out: Path | None = None) -> Report:
     beside = path.with_name(path.stem + "_files")
     try:
         beside.mkdir(parents=True, exist_ok=True)
-        sections = [_section(g, beside) for g in graded]
+        beside_files = _Beside(beside)
+        sections = [_section(g, beside_files) for g in graded]
         page = _template().render(
-            sections=sections, damaged=folder.damaged, beside=beside.name, run=folder.path.name
+            sections=sections,
+            damaged=folder.damaged,
+            beside=beside.name,
+            run=folder.path.resolve().name,
         )
         path.write_text(page, "utf-8")
     except OSError as error:
@@ -121,7 +125,7 @@ def _graded(exam: Exam, plan: Plan, commands: list[str], records: Sequence[Recor
         for r in records
         if (r.exam, r.version) == (exam.name, exam.version) and dict(r.settings) == shaping
     ]
-    good = told_apart([r for r in own if not r.error])
+    good = [r for r in own if not r.error]
     try:
         result = exam.grade(good) if good else Result()
     except (KeyError, IndexError, ZeroDivisionError) as error:
@@ -129,7 +133,24 @@ def _graded(exam: Exam, plan: Plan, commands: list[str], records: Sequence[Recor
     return Graded(exam, plan.exam, good, [r for r in own if r.error], result, commands)
 
 
-def _section(graded: Graded, beside: Path) -> dict[str, Any]:
+class _Beside:
+    """The folder beside the page, in which no two figures have one name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.taken: set[str] = set()
+
+    def stem(self, text: str) -> str:
+        """Return a name for files and anchors, of plain letters, that nobody has yet."""
+        plain = re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.")[:120] or "figure"
+        made, count = plain, 1
+        while made.lower() in self.taken:
+            made, count = f"{plain}-{count + 1}", count + 1
+        self.taken.add(made.lower())
+        return made
+
+
+def _section(graded: Graded, beside: _Beside) -> dict[str, Any]:
     """Return what the template needs of an exam, writing its files on the way."""
     spoken: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in graded.result.verdicts:
@@ -162,11 +183,11 @@ def _versions(records: Sequence[Record]) -> str:
     return ", ".join(f"{name} {' and '.join(sorted(found))}" for name, found in seen.items())
 
 
-def _figure(figure: Figure, graded: Graded, beside: Path) -> dict[str, Any]:
+def _figure(figure: Figure, graded: Graded, beside: _Beside) -> dict[str, Any]:
     rows = figure.rows()
     text = as_csv(rows)
-    stem = _file_name(f"{graded.exam.name}-{figure.name}")
-    (beside / f"{stem}.csv").write_text(text, "utf-8")
+    stem = beside.stem(f"{graded.exam.name}-{figure.name}")
+    (beside.path / f"{stem}.csv").write_text(text, "utf-8")
     made: dict[str, Any] = {
         "name": stem,
         "title": figure.title,
@@ -179,13 +200,9 @@ def _figure(figure: Figure, graded: Graded, beside: Path) -> dict[str, Any]:
         cells = [[readable(row.get(name, "")) for name in columns] for row in figure.cells]
         return {**made, "columns": columns, "cells": cells}
     for kind in ("svg", "pdf"):
-        (beside / f"{stem}.{kind}").write_bytes(drawn := picture(figure, kind))
+        (beside.path / f"{stem}.{kind}").write_bytes(drawn := picture(figure, kind))
         made.setdefault("image", _data_uri(drawn, "image/svg+xml"))
     return made
-
-
-def _file_name(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.")[:120]
 
 
 def _data_uri(data: bytes, kind: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+from snellen.digests import digest
 from snellen.errors import Unloadable
-from snellen.sources import digest, load_attribute
+from snellen.sources import load_attribute
 from snellen.subjects.classifier import Classifier
 from snellen.subjects.outputs import stated_outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
@@ -22,13 +23,9 @@ def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Classifi
     name = name or str(getattr(function, "__name__", type(function).__name__))
     wants = Preprocessing(layout="NHWC").told("user", as_stated(reading, name))
     outputs = stated_outputs(reading)
-    code = function if hasattr(function, "__code__") else type(function)
-    state = vars(function) if hasattr(function, "__dict__") else {}
     return Classifier(
         name=name,
-        fingerprint=digest(
-            "callable", code, sorted(state.items(), key=str), wants.effective, outputs.effective
-        ),
+        fingerprint=digest("callable", function, wants.effective, outputs.effective),
         forward=function,
         reading=wants,
         outputs=outputs,

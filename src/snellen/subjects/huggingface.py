@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from snellen.digests import digest
 from snellen.errors import Unloadable, extra
-from snellen.sources import digest
 from snellen.subjects.classifier import Classifier
 from snellen.subjects.outputs import stated_outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 
 RESAMPLING = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 """By the numbers that processor files use, which are Pillow's."""
+LARGE_ENOUGH = 384
+"""From this size on, `crop_pct` is not applied."""
 
 
 def load(
-    source: str, *, name: str = "", device: str = "cpu", **reading: Unpack[Reading]
+    source: str, *, name: str = "", device: str = "auto", **reading: Unpack[Reading]
 ) -> Classifier:
     """Make a subject of a model and the processor file beside it."""
     with extra("hf", "a Hugging Face model"):
         import torch
         from transformers import AutoModelForImageClassification
         from transformers.utils.hub import cached_file
+
+        from snellen.subjects.torch import usable_device
     try:
         model = AutoModelForImageClassification.from_pretrained(source, use_safetensors=True)
         found = cached_file(
@@ -36,17 +40,19 @@ def load(
         )
     except (OSError, ValueError) as error:
         raise Unloadable(f"hf:{source} cannot be loaded: {str(error).splitlines()[0]}") from error
-    model = model.eval().to(device)
-    config = json.loads(Path(found).read_text("utf-8")) if found else {}
+    on = usable_device(device)
+    model = model.eval().to(on)
+    try:
+        config = json.loads(Path(found).read_text("utf-8")) if found else {}
+    except ValueError as error:
+        raise Unloadable(f"hf:{source}: {found} is not JSON: {error}") from error
     wants = _stated_by(model, config).told("user", as_stated(reading, f"hf:{source}"))
     outputs = stated_outputs(reading, _labels(model))
     state = (t.cpu().numpy().tobytes() for t in model.state_dict().values())
 
     def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
         with torch.inference_mode():
-            return np.asarray(
-                model(pixel_values=torch.from_numpy(x).to(device)).logits.cpu().numpy()
-            )
+            return np.asarray(model(pixel_values=torch.from_numpy(x).to(on)).logits.cpu().numpy())
 
     return Classifier(
         name=name or Path(source).name,
@@ -57,7 +63,7 @@ def load(
         reading=wants,
         outputs=outputs,
         batch=reading.get("batch", 32),
-        device=device,
+        device=on,
     )
 
 
@@ -65,13 +71,14 @@ def _stated_by(model: Any, config: dict[str, Any]) -> Preprocessing:
     """Read what the model's and the processor's files say."""
     wants = Preprocessing().told("model", {"layout": "NCHW"})
     wants = wants.told("model", {"channels": getattr(model.config, "num_channels", None)})
-    if size := _sides(config.get("size")):
-        cut = _sides(config.get("crop_size")) if config.get("do_center_crop") else None
-        wants = wants.told("model", {"size": cut or size})
-        wants = wants.told("model", {"resize": size}) if cut else wants
+    wants = wants.told("model", _sizes(config))
+    if config.get("do_flip_channel_order"):
+        wants = wants.told("model", {"order": "bgr"})
     if "resample" in config:
         wants = wants.told("model", {"resample": RESAMPLING[config["resample"]]})
-    if config.get("do_rescale", True) and "rescale_factor" in config:
+    if not config.get("do_rescale", True):
+        wants = wants.told("model", {"white": 255.0})
+    elif "rescale_factor" in config:
         wants = wants.told("model", {"white": 255 * config["rescale_factor"]})
     if config.get("do_normalize") and "image_mean" in config:
         mean, std = tuple(config["image_mean"]), tuple(config["image_std"])
@@ -79,14 +86,27 @@ def _stated_by(model: Any, config: dict[str, Any]) -> Preprocessing:
     return wants
 
 
+def _sizes(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the size pictures are brought to, and the one they are cut out of, if any."""
+    size, cut = _sides(config.get("size")), _sides(config.get("crop_size"))
+    if not config.get("do_resize", True):
+        size = None
+    if size and (share := config.get("crop_pct")) and size[0] < LARGE_ENOUGH:
+        whole = int(size[0] / share)  # ConvNeXt's processors: enlarge, then cut the middle
+        return {"size": size, "resize": (whole, whole)}
+    if config.get("do_center_crop") and cut:
+        return {"size": cut, "resize": size}
+    return {"size": size}
+
+
 def _sides(size: Any) -> tuple[int, int] | None:
+    """Return (height, width); of an aspect ratio that is kept, the square about the middle."""
     if isinstance(size, int):
         return size, size
-    if not isinstance(size, dict):
-        return None
-    if "shortest_edge" in size:
-        return size["shortest_edge"], size["shortest_edge"]
-    return size["height"], size["width"]
+    known = size if isinstance(size, dict) else {}
+    if "shortest_edge" in known:
+        return known["shortest_edge"], known["shortest_edge"]
+    return (known["height"], known["width"]) if {"height", "width"} <= set(known) else None
 
 
 def _labels(model: Any) -> tuple[str, ...]:

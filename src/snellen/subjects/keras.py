@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from snellen.digests import digest
 from snellen.errors import BadAnswer, Unloadable, extra
-from snellen.sources import digest, load_attribute
+from snellen.sources import load_attribute, made_by
 from snellen.subjects.classifier import Classifier, Forward, Learner, batches
 from snellen.subjects.outputs import stated_outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
@@ -48,7 +49,7 @@ def load(
     wants = _stated_by(example, taught=not frozen).told("user", as_stated(reading, name))
     outputs = stated_outputs(reading)
     batch = reading.get("batch", BATCH)
-    parts = (example.to_json(), wants.effective, outputs.effective, batch)
+    parts = (_layers(example), wants.effective, outputs.effective, batch)
     if frozen:
         weights = [w.tobytes() for w in example.get_weights()]
         return Classifier(
@@ -102,8 +103,7 @@ def _forward(model: Any) -> Forward:
 
 
 def _build(keras: Any, given: Any, shape: dict[str, int], name: str) -> Any:
-    taken = inspect.signature(given).parameters
-    made = given(**{k: v for k, v in shape.items() if k in taken})
+    made = made_by(given, shape)
     if not isinstance(made, keras.Model):
         raise Unloadable(
             f"{name} should return a keras.Model, and it returns a {type(made).__name__}"
@@ -121,6 +121,11 @@ def _stated_by(model: Any, *, taught: bool) -> Preprocessing:
     if height and width:
         wants = wants.told("model", {"size": (height, width)})
     return wants.told("model", {"channels": channels})
+
+
+def _layers(model: Any) -> str:
+    """Describe the layers without the numbers Keras gives them in the order of their making."""
+    return re.sub(r'_\d+(?=")', "", model.to_json())
 
 
 def _ends_in_softmax(model: Any) -> bool:

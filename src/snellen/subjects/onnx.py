@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from snellen.digests import digest
 from snellen.errors import Unloadable, extra
-from snellen.sources import digest
 from snellen.subjects.classifier import Classifier
 from snellen.subjects.outputs import stated_outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
@@ -52,13 +52,20 @@ def load(
 
     return Classifier(
         name=name or path.name,
-        fingerprint=digest("onnx", path, wanted, wants.effective, outputs.effective),
+        fingerprint=digest("onnx", path, _beside(path), wanted, wants.effective, outputs.effective),
         forward=unpadded,
         reading=wants,
         outputs=outputs,
         batch=fixed_batch or reading.get("batch", 32),
         device="cuda" if "CUDAExecutionProvider" in session.get_providers() else "cpu",
     )
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return the files that hold the model's tensors: those in its folder that it names."""
+    named = path.read_bytes()
+    others = (p for p in sorted(path.parent.iterdir()) if p.is_file() and p != path)
+    return [other for other in others if other.name.encode() in named]
 
 
 def _only_input(session: Any, path: Path) -> list[Any]:

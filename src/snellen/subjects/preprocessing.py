@@ -7,10 +7,11 @@ user did, or nobody, and `snellen doctor` prints it.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from PIL import Image
+from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict
 
 from snellen.errors import BadSetting
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from snellen.core import Images
 
 
+Positive: TypeAlias = Annotated[int, Field(ge=1)]
+
+
 class Reading(TypedDict, total=False):
     """What a user may say about any model's input and output."""
 
-    size: int
-    channels: Literal[1, 3]
+    size: Positive
+    channels: Annotated[Literal[1, 3], BeforeValidator(int)]
     layout: Literal["NCHW", "NHWC"]
     order: Literal["rgb", "bgr"]
     white: float
@@ -38,7 +42,7 @@ class Reading(TypedDict, total=False):
     groups: str
     grouping: Literal["sum", "largest"]
     outside: Literal["pass", "forced"]
-    batch: int
+    batch: Positive
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Preprocessing:
         """Return each part in words, and who stated it."""
         who = dict(self.stated)
         size = "any" if self.size is None else f"{self.size[0]} × {self.size[1]}"
-        if self.resize:
+        if self.resize and self.resize != self.size:
             size += f", the middle of {self.resize[0]} × {self.resize[1]} ({self.resample})"
         normal = f"mean {_listed(self.mean)}, std {_listed(self.std)}"
         parts = {
@@ -96,6 +100,8 @@ class Preprocessing:
             "white": f"{self.white:g}",
             "mean": normal,
         }
+        if self.channels == 1:
+            del parts["order"]
         return {name: (text, who.get(name, "assumed")) for name, text in parts.items()}
 
     @property
@@ -152,6 +158,8 @@ def as_stated(reading: Reading, who: str) -> dict[str, Any]:
                     f"{who}: {name} is one number or one a channel, as {name}=0.485/0.456/0.406; "
                     f"found {text!r}"
                 ) from None
+            if name == "std" and 0.0 in said[name]:
+                raise BadSetting(f"{who}: std divides, so it cannot be 0")
     return said
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from snellen.digests import digest
 from snellen.errors import Unloadable, extra
-from snellen.sources import digest, load_attribute
+from snellen.sources import is_factory, load_attribute, made_by
 from snellen.subjects.classifier import Classifier, Forward, Learner
 from snellen.subjects.outputs import Outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
@@ -33,14 +33,14 @@ def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Learner:
     if isinstance(source, str) and source.endswith((".pkl", ".pickle", ".joblib")):
         raise Unloadable(f"{source} is a pickle, and pickles are not read; give my_model.py:build")
     thing = load_attribute(source) if isinstance(source, str) else source
-    estimator = thing() if inspect.isclass(thing) or inspect.isfunction(thing) else thing
+    estimator = made_by(thing, {}) if is_factory(thing) else thing
     if not isinstance(estimator, BaseEstimator):
         raise Unloadable(f"{source} is a {type(estimator).__name__}, not a scikit-learn estimator")
     name = name or type(estimator).__name__
     wants = Preprocessing(layout="NHWC").told("model", {"layout": "NHWC"})
     wants = wants.told("user", as_stated(reading, name))
     batch = reading.get("batch", 1000)
-    parts = ("sklearn", type(estimator).__qualname__, estimator.get_params(), wants.effective)
+    parts = ("sklearn", type(estimator), estimator.get_params(), wants.effective)
 
     def teach(lesson: Lesson) -> Forward:
         pupil = clone(estimator)
@@ -57,7 +57,7 @@ def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Learner:
         classes = [str(c) for c in estimator.classes_]
         taught = Classifier(
             name=name,
-            fingerprint=digest(*parts, _fitted_state(estimator)),
+            fingerprint=digest(*parts, vars(estimator)),
             forward=_forward(estimator, len(classes), by_place=True),
             reading=wants,
             outputs=Outputs(tuple(classes)),
@@ -89,13 +89,6 @@ def _forward(estimator: Any, choices: int, *, by_place: bool = False) -> Forward
         return scores
 
     return forward
-
-
-def _fitted_state(estimator: Any) -> str:
-    """Write down what fitting left: attributes whose names end in an underscore."""
-    learnt = {k: v for k, v in vars(estimator).items() if k.endswith("_")}
-    with np.printoptions(threshold=2**31, floatmode="unique"):
-        return repr(sorted(learnt.items()))
 
 
 def _flat(x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

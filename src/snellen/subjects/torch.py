@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from snellen.core import Lesson
+from snellen.digests import digest
 from snellen.errors import BadAnswer, Unloadable, extra
-from snellen.sources import digest, load_attribute
+from snellen.sources import load_attribute, made_by
 from snellen.subjects.classifier import Classifier, Forward, Learner, batches
 from snellen.subjects.outputs import stated_outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
@@ -51,7 +52,7 @@ def load(
     """
     thing = load_attribute(source) if isinstance(source, str) else source
     name = name or (source.rpartition("/")[2] if isinstance(source, str) else _called(thing))
-    on = _device(device)
+    on = usable_device(device)
     example = _build(thing, {}, name)
     is_module = isinstance(thing, nn.Module)
     fixed = is_module or "channels" not in inspect.signature(thing).parameters
@@ -162,11 +163,10 @@ def _build(thing: Any, shape: dict[str, int], name: str) -> nn.Module:
     """Copy a module, or call a factory with those of classes, channels and size it takes."""
     if isinstance(thing, nn.Module):
         return copy.deepcopy(thing)
-    taken = inspect.signature(thing).parameters
     with torch.random.fork_rng(devices=[], enabled=not shape):
         if not shape:
             torch.manual_seed(0)  # so that a factory's example has always the same state
-        made = thing(**{k: v for k, v in shape.items() if k in taken})
+        made = made_by(thing, shape)
     if not isinstance(made, nn.Module):
         raise Unloadable(
             f"{name} should return a torch.nn.Module, and it returns a {type(made).__name__}"
@@ -238,14 +238,19 @@ def _state(network: nn.Module) -> bytes:
 
 
 def _code(thing: Any, network: nn.Module) -> bytes:
-    """Hash what the network is made of: its layers, and the code that is not PyTorch's."""
+    """Hash what the network is made of: its layers, their settings, code that is not PyTorch's."""
     own = {type(m) for m in network.modules() if not type(m).__module__.startswith("torch.")}
     classes = sorted(own, key=lambda c: c.__qualname__)
+    settings = [
+        {k: v for k, v in vars(m).items() if not k.startswith("_") and k != "training"}
+        for m in network.modules()
+    ]
     factory = [] if isinstance(thing, nn.Module) else [thing]
-    return digest(repr(network), *classes, *factory).encode()
+    return digest(repr(network), settings, *classes, *factory).encode()
 
 
-def _device(wanted: str) -> str:
+def usable_device(wanted: str) -> str:
+    """Return the device that is wanted, or the best there is; refuse one that is not there."""
     if wanted == "auto":
         wanted = os.environ.get("SNELLEN_DEVICE", "auto")
     if wanted != "auto":

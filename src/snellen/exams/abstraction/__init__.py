@@ -143,7 +143,9 @@ class Abstraction:
 
     def items(self) -> Sequence[Item]:
         """One item for each cell and repeat."""
-        return paper.items(self) if self.mode == "paper" else held_out.items(self)
+        made = paper.items(self) if self.mode == "paper" else held_out.items(self)
+        content = load_shapes(self.shapes).content
+        return [Item(item, pictures=content) for item in made] if content else made
 
     def cell(self, item: Item) -> Cell:
         """Say what is shown and asked in an item."""
@@ -164,4 +166,5 @@ class Abstraction:
     def grade(self, records: Sequence[Record]) -> Result:
         """Say of each subject and transformation which of the four it was."""
         grade = paper.grade if self.mode == "paper" else held_out.grade
-        return grade(self, records)
+        content = load_shapes(self.shapes).content
+        return grade(self, [r for r in records if r.item.get("pictures", "") == content])

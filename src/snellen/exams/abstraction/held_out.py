@@ -53,8 +53,9 @@ def cell(exam: Abstraction, item: Item) -> Cell:
     """
     change = transformation(str(item["transformation"]))
     repeat, level, noise = int(item["repeat"]), int(item["level"]), float(item["noise"])
-    count = len(load_shapes(exam.shapes).names)
-    seen = Seed("subset", exam.shapes, repeat).shuffled(count)[:level]
+    shapes = load_shapes(exam.shapes)
+    count = len(shapes.names)
+    seen = Seed("subset", shapes.content, repeat).shuffled(count)[:level]
     known, new = parted_outcomes(change, exam.new_outcomes, repeat)
     asked = exam.tests // 2 if any(new) else exam.tests
     blocks = (
@@ -73,7 +74,7 @@ def cell(exam: Abstraction, item: Item) -> Cell:
         sheet_noise=noise,
         blocks=blocks,
         lesson_seed=(exam.name, item.key),
-        sheet_seed=(exam.name, exam.shapes, change.name, noise, repeat),
+        sheet_seed=(exam.name, shapes.content, change.name, noise, repeat),
     )
 
 
@@ -132,6 +133,10 @@ def grade(exam: Abstraction, records: Sequence[Record]) -> Result:
     chance = 1 / len(load_shapes(exam.shapes).names)
     found = findings(exam, records, chance)
     figures: list[Figure] = []
+    if records and not found:
+        told = "A gain is measured against level 0: sit it and a higher one, as levels=0,8 does."
+        subjects = sorted({r.subject for r in records})
+        return Result([Verdict(who, told) for who in subjects], [_gallery(exam)])
     if found:
         taught = dict.fromkeys(f.at.subject for f in found if f.at.subject not in exam.baselines)
         figures = [_gains(found), *(_accuracies(found, who, chance) for who in taught)]

@@ -37,10 +37,15 @@ class Shapes(Protocol):
     def key(self) -> Levels:
         """Return the typical picture of each shape."""
 
+    @property
+    def content(self) -> str:
+        """A hash of them; empty for the glyphs."""
+
 
 class Glyphs:
     """The ten shapes of the paper, each with its one picture."""
 
+    content = ""
     names = tuple(str(shape) for shape in range(len(glyphs.STROKES)))
 
     def drawings(self, shape: int, *, testing: bool) -> int:  # noqa: ARG002
@@ -64,6 +69,7 @@ class Pictures:
     places: dict[bool, list[Indices]]
     """By whether they are for testing and by shape: where its pictures are."""
     names: tuple[str, ...]
+    content: str
 
     def drawings(self, shape: int, *, testing: bool) -> int:
         """Return how many there are."""
@@ -139,7 +145,12 @@ def _from_pictures(pictures: PictureSet, path: str) -> Shapes:
         for shape, found in zip(pictures.names, group, strict=True):
             if not len(found):
                 raise Unloadable(f"{path}: class {shape!r} needs at least two pictures")
-    return Pictures((square // np.uint8(28)).clip(0, INK), places, pictures.names)
+    levels = (square // np.uint8(28)).clip(0, INK)
+    if not levels.any():
+        raise Unloadable(
+            f"{path}: its pixels run up to {square.max()}, and white is 255; multiply them first"
+        )
+    return Pictures(levels, places, pictures.names, pictures.content)
 
 
 def _scaled(picture: Levels, scale: float) -> Levels:

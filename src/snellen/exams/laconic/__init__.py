@@ -1,0 +1,1 @@
+"""How little of a picture is enough? (Carrasco et al. 2020)"""

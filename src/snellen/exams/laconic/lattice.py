@@ -19,13 +19,10 @@ from snellen.images.reductions import CROP, sliced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from snellen.images.reductions import Picture, Way
 
 State: TypeAlias = tuple[int, ...]
-REACH = 2.0
-"""Pixels to each side that bicubic enlargement looks at; more when it makes smaller."""
+BICUBIC = Image.Resampling.BICUBIC
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,32 +133,46 @@ class Lattice:
 def squashed(picture: Picture, side: int, kept: tuple[int, int, int, int], neutral: int) -> Picture:
     """Return the picture at side × side; outside `kept` (rows, columns) it is all neutral.
 
-    Only what kept pixels bear upon is interpolated; the rest comes out neutral anyway.
+    Only what kept pixels bear upon is interpolated: the rest comes out neutral anyway. Across
+    first, then down, and in spans whose edges have no rounding error, so that the pixels are
+    the same whichever part is left out.
     """
-    rows = _touched(kept[0], kept[1], picture.shape[0], side)
-    columns = _touched(kept[2], kept[3], picture.shape[1], side)
-    height, width = (length / side for length in picture.shape[:2])
-    image = Image.fromarray(picture[..., 0] if picture.shape[-1] == 1 else picture)
-    part: npt.NDArray[np.uint8] = np.asarray(
-        image.resize(
-            (columns[1] - columns[0], rows[1] - rows[0]),
-            Image.Resampling.BICUBIC,
-            box=(columns[0] * width, rows[0] * height, columns[1] * width, rows[1] * height),
-        )
+    height, width = picture.shape[:2]
+    rows, columns = _touched(*kept[:2], height, side), _touched(*kept[2:], width, side)
+    first, last = (round(row * height / side) for row in rows)
+    first, last = max(0, first - _reach(height, side)), min(height, last + _reach(height, side))
+    part = picture[first:last]
+    image = Image.fromarray(part[..., 0] if part.shape[-1] == 1 else part)
+    left, right = (column * width / side for column in columns)
+    image = image.resize(
+        (columns[1] - columns[0], last - first), BICUBIC, box=(left, 0, right, last - first)
     )
-    part = part[..., None] if part.ndim == 2 else part
-    if part.shape[:2] == (side, side):
-        return part
+    top, bottom = (row * height / side - first for row in rows)
+    image = image.resize(
+        (columns[1] - columns[0], rows[1] - rows[0]), BICUBIC, box=(0, top, image.width, bottom)
+    )
+    inner = np.asarray(image)
+    inner = inner[..., None] if inner.ndim == 2 else inner
+    if inner.shape[:2] == (side, side):
+        return inner
     made = np.full((side, side, picture.shape[-1]), neutral, np.uint8)
-    made[rows[0] : rows[1], columns[0] : columns[1]] = part
+    made[rows[0] : rows[1], columns[0] : columns[1]] = inner
     return made
 
 
 def _touched(first: int, last: int, length: int, side: int) -> tuple[int, int]:
-    """Return the span of shown pixels that see any of the pixels first..last-1."""
-    scale = length / side
-    reach = REACH * max(1.0, scale) + 1
-    return (
-        max(0, int((first - reach) / scale)),
-        min(side, int((last + reach) / scale) + 1),
-    )
+    """Return a span of shown pixels that holds all that see any of the pixels first..last-1.
+
+    Its ends times `length` / `side` are exact in Pillow's single precision: multiples of the
+    odd part of `side`.
+    """
+    odd = side // (side & -side)
+    reach = _reach(length, side)
+    low = int((first - reach) * side / length) // odd * odd
+    high = -(-int((last + reach) * side / length + 1) // odd) * odd
+    return max(0, low), min(side, high)
+
+
+def _reach(length: int, side: int) -> int:
+    """Return to how many pixels' distance interpolation looks."""
+    return int(2 * max(1.0, length / side)) + 2
