@@ -11,7 +11,6 @@ import shlex
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from snellen.core import Record
     from snellen.engine import Work
-    from snellen.log import RunFolder
+    from snellen.log import Plan, RunFolder
     from snellen.report import Report
 
 FAILED_ITEMS, STOPPED = 3, 130
@@ -138,7 +137,7 @@ def run(
     wants_report: bool,
 ) -> None:
     """Examine models. Stop it with Ctrl-C; the same command goes on where it was."""
-    from snellen import engine, plugins
+    from snellen import plugins
     from snellen.log import Plan, RunFolder
 
     _check_threads(workers, threads)
@@ -148,15 +147,8 @@ def run(
     chosen = models or asked.candidates
     subjects = list(dict.fromkeys([*chosen, *(asked.baselines if baselines else ())]))
     folder = RunFolder(into or Path("runs", asked.name))
-    part = _shard(shard)
-
-    def replan() -> Work:
-        with _note("loading subjects"):
-            return engine.plan(exam, values, subjects, folder, part)
-
-    replan()  # what cannot work is refused before anything is written
-    folder.begin(Plan(_anywhere(exam), values, tuple(subjects), _command()))
-    failed = _do(replan, folder, workers, threads, scheduler)
+    wish = Plan(_anywhere(exam), values, tuple(subjects), _command())
+    failed = _examine(folder, wish, workers, threads, _shard(shard), scheduler)
     if wants_report:
         _conclude(_report(folder))
     _leave(failed)
@@ -173,7 +165,7 @@ def run(
 @_run_options
 def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
     """Run a small version of every exam with what is built in."""
-    from snellen import engine, plugins
+    from snellen import plugins
     from snellen.log import Plan, RunFolder
 
     folder = RunFolder(into)
@@ -183,9 +175,8 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
         subjects = [*cls.candidates, *cls.baselines]
         pairs = [f"--set {k}={_written(v)}" for k, v in cls.quick.items()]
         command = " ".join(["snellen run", name, *pairs, "--into", shlex.quote(str(into))])
-        folder.begin(Plan(name, cls.quick, tuple(subjects), command))
-        replan = partial(engine.plan, name, cls.quick, subjects, folder)
-        failed += _do(replan, folder, workers, threads)
+        wish = Plan(name, cls.quick, tuple(subjects), command)
+        failed += _examine(folder, wish, workers, threads)
     if wants_report:
         _conclude(_report(folder))
     _leave(failed)
@@ -301,6 +292,30 @@ def doctor(subject: str, device: str) -> None:
     if not complaints:
         click.secho("nothing is missing", fg="green")
     sys.exit(0 if fit else 1)
+
+
+def _examine(
+    folder: RunFolder,
+    wish: Plan,
+    workers: int,
+    threads: int,
+    part: tuple[int, int] = (1, 1),
+    scheduler: str = "",
+) -> int:
+    """Have a plan carried out, and what follows from it; return how many items failed."""
+    from snellen import engine
+
+    def replan() -> Work:
+        with _note("loading subjects"):
+            return engine.plan(wish.exam, wish.settings, wish.subjects, folder, part)
+
+    replan()  # what cannot work is refused before anything is written
+    folder.begin(wish)
+    failed = _do(replan, folder, workers, threads, scheduler)
+    following = engine.sequel(wish, folder)
+    if following is not None:
+        failed += _examine(folder, following, workers, threads, part, scheduler)
+    return failed
 
 
 def _do(

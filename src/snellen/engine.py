@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from snellen import plugins, settings
 from snellen.core import Item, Record
 from snellen.errors import SnellenError
-from snellen.log import Plan, RunFolder
+from snellen.log import Plan, RunFolder, told_apart
 from snellen.sitting import admit, conduct
 
 if TYPE_CHECKING:
@@ -95,6 +95,27 @@ def plan(
             else:
                 tasks.append(Task(exam, values, who, item))
     return Work(tasks, before)
+
+
+def sequel(wish: Plan, folder: RunFolder) -> Plan | None:
+    """Return what an exam wants to ask after all of a plan was done, if anything.
+
+    An exam may have a method `sequel(records, folder)` that returns further settings; they
+    must select items and leave those that were sat as they are.
+    """
+    exam = plugins.exam(wish.exam, **wish.settings)
+    follow = getattr(exam, "sequel", None)
+    if follow is None or plan(wish.exam, wish.settings, wish.subjects, folder).tasks:
+        return None
+    shaping = settings.shaping(exam)
+    own = [
+        r
+        for r in told_apart(folder.records())
+        if r.exam == exam.name and dict(r.settings) == shaping and not r.error
+    ]
+    more = follow(own, folder.path)
+    values = {**wish.settings, **(more or {})}
+    return None if values == wish.settings else replace(wish, settings=values)
 
 
 def run(tasks: Sequence[Task], executor: Executor, folder: RunFolder) -> Iterator[Record]:

@@ -32,6 +32,8 @@ class Table(_Caption):
     """Rows of cells; an Interval is printed with its ends."""
 
     cells: Sequence[Mapping[str, Any]]
+    plain: Sequence[str] = ()
+    """Columns whose intervals are not shares, and are printed as numbers."""
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Return the cells, intervals spread over three columns."""
@@ -117,10 +119,41 @@ class Matrix(_Caption):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Boxes(_Caption):
+    """How values are spread: least, quartiles, most and mean, by group and series."""
+
+    groups: Sequence[str]
+    series: Mapping[str, Sequence[Sequence[float]]]
+    axis: str
+    percent: bool = True
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a box."""
+        return [
+            {"group": group, "series": name, "count": len(values)}
+            | dict(zip(PERCENTILES, percentiles(values), strict=True))
+            | {"mean": float(np.mean(values))}
+            for name, boxes in self.series.items()
+            for group, values in zip(self.groups, boxes, strict=True)
+            if len(values)
+        ]
+
+
+PERCENTILES = ("least", "25 %", "median", "75 %", "most")
+
+
+def percentiles(values: Sequence[float]) -> list[float]:
+    """Return the least, the quartiles and the most."""
+    return [float(q) for q in np.percentile(np.asarray(values, float), [0, 25, 50, 75, 100])]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gallery(_Caption):
     """Pictures with a line under each, in rows that have a name."""
 
     shelves: Mapping[str, tuple[Images, Sequence[str]]]
+    large: bool = False
+    """Whether pictures are to be looked at one by one."""
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Return a row a picture: where it hangs and what is written under it."""

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter
 
-from snellen.figures import Curves, Dots, Gallery, Matrix
+from snellen.figures import Boxes, Curves, Dots, Gallery, Matrix, percentiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,9 +111,45 @@ def _(figure: Curves) -> Canvas:
         axes.axhline(figure.null, color="#999999", ls="--", lw=1, label=_said(figure.null_name))
     if figure.log_x:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_xlabel(figure.x_axis)
     axes.set_ylabel(figure.y_axis)
     axes.grid(color="#eeeeee")
+    _percent(axes.yaxis, wanted=figure.percent)
+    _legend(axes)
+    return canvas
+
+
+@draw.register
+def _(figure: Boxes) -> Canvas:
+    count = max(1, len(figure.series))
+    canvas, axes = _page(height=3.4)
+    middle = np.arange(len(figure.groups), dtype=float)
+    shift = (np.arange(count) - (count - 1) / 2) * 0.8 / count
+    for place, (name, boxes) in enumerate(figure.series.items()):
+        kept = [(at, values) for at, values in zip(middle, boxes, strict=True) if len(values)]
+        if not kept:
+            continue
+        colour = COLOURS[place % len(COLOURS)]
+        numbers = [percentiles(values) for _, values in kept]
+        parts = ("whislo", "q1", "med", "q3", "whishi")
+        axes.bxp(
+            [{**dict(zip(parts, n, strict=True)), "fliers": []} for n in numbers],
+            positions=[at + shift[place] for at, _ in kept],
+            widths=0.62 / count, showfliers=False, patch_artist=True, manage_ticks=False,
+            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
+            medianprops={"color": colour, "lw": 1.6},
+            whiskerprops={"color": colour}, capprops={"color": colour},
+        )  # fmt: skip
+        means = [float(np.mean(values)) for _, values in kept]
+        spots = [at + shift[place] for at, _ in kept]
+        axes.plot(spots, means, "D", color=colour, ms=4, label=_said(name))
+    axes.set_xticks(middle, figure.groups)
+    axes.set_ylabel(figure.axis)
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y", color="#eeeeee")
+    axes.set_axisbelow(True)
     _percent(axes.yaxis, wanted=figure.percent)
     _legend(axes)
     return canvas
@@ -157,8 +193,10 @@ def _(figure: Matrix) -> Canvas:
 def _(figure: Gallery) -> Canvas:
     tall = len(figure.shelves)
     wide = max(len(images) for images, _ in figure.shelves.values())
-    side = min(0.85, (WIDTH - 1.0) / wide)
-    canvas = Canvas(figsize=(1.0 + wide * side, tall * (side + 0.22)), layout="constrained")
+    side = min(1.5 if figure.large else 0.85, (WIDTH - 1.0) / wide)
+    lines = max((t.count("\n") for _, texts in figure.shelves.values() for t in texts), default=0)
+    height = tall * (side + 0.22 + 0.12 * lines)
+    canvas = Canvas(figsize=(1.0 + wide * side, height), layout="constrained")
     grid = canvas.subplots(tall, wide, squeeze=False)
     for row, (name, (images, texts)) in enumerate(figure.shelves.items()):
         for column, axes in enumerate(grid[row]):

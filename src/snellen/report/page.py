@@ -100,16 +100,17 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return held.getvalue()
 
 
-def readable(value: Any) -> str:
-    """Write a table's cell for people.
+def readable(value: Any, *, plain: bool = False) -> str:
+    """Write a table's cell for people; intervals as percent unless they are `plain`.
 
-    >>> readable(0.012345), readable(3), readable("x")
-    ('0.0123', '3', 'x')
+    >>> readable(0.012345), readable(3), readable(2884.0), readable("x")
+    ('0.0123', '3', '2,884', 'x')
     """
     if hasattr(value, "low"):
-        return f"{value:%}" if max(map(abs, value)) <= 2 else f"{value:.3g}"
+        return f"{value:.2f}" if plain or max(map(abs, value)) > 2 else f"{value:%}"
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.3g}"
+        large = abs(value) >= 1000
+        return "–" if math.isnan(value) else f"{value:,.0f}" if large else f"{value:.3g}"
     return str(value)
 
 
@@ -197,12 +198,22 @@ def _figure(figure: Figure, graded: Graded, beside: _Beside) -> dict[str, Any]:
     }
     if isinstance(figure, Table):
         columns = list(dict.fromkeys(name for row in figure.cells for name in row))
-        cells = [[readable(row.get(name, "")) for name in columns] for row in figure.cells]
+        cells = [
+            [readable(row.get(name, ""), plain=name in figure.plain) for name in columns]
+            for row in figure.cells
+        ]
         return {**made, "columns": columns, "cells": cells}
     for kind in ("svg", "pdf"):
         (beside.path / f"{stem}.{kind}").write_bytes(drawn := picture(figure, kind))
-        made.setdefault("image", _data_uri(drawn, "image/svg+xml"))
+        if kind == "svg":
+            made |= {"image": _data_uri(drawn, "image/svg+xml"), "width": _pixels(drawn)}
     return made
+
+
+def _pixels(svg: bytes) -> int:
+    """Return how wide a picture should be on the page: its points at a comfortable scale."""
+    found = re.search(rb'<svg[^>]* width="([0-9.]+)pt"', svg)
+    return round(float(found[1]) * 1.65) if found else 800
 
 
 def _data_uri(data: bytes, kind: str) -> str:

@@ -64,4 +64,6 @@ def _taught(width: int, seed: int) -> Subject:
     def build(classes: int = 9, channels: int = 3, size: int = SIDE) -> nn.Module:
         return small_cnn(classes, channels, size, width)
 
-    return load(build, name="tutored", device="cpu", lr=2e-3, size=SIDE, batch=BATCH).study(lesson)
+    return load(
+        build, name="tutored", device="cpu", lr=2e-3, size=SIDE, channels=3, batch=BATCH
+    ).study(lesson)

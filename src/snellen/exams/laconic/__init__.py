@@ -1,1 +1,239 @@
-"""How little of a picture is enough? (Carrasco et al. 2020)"""
+"""How little of a picture is enough to name it still? (Carrasco et al. 2020)
+
+A picture is reduced, a step at a time, as long as it is named rightly: fewer colours, fewer
+pixels, less of its border, or all of these together. What is left when every further step
+would make the answer wrong is its minimal-entropy positive image (MEPI).
+
+    entropy         bytes of the picture without loss (PNG at level 9, or what `entropy` says)
+    entropy ratio   entropy(MEPI) ÷ entropy(original); smaller is more laconic
+    step            leads to a picture of lower entropy; a path is of rightly named ones only
+    precision       share of one subject's MEPIs that another names rightly
+
+For people the same is asked upwards: from a void picture to the first that they can name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from snellen.core import CHOICE, Ability, Attachment, Item, Sheet
+from snellen.digests import digest
+from snellen.exams.laconic import results, sets
+from snellen.exams.laconic.lattice import Lattice
+from snellen.exams.laconic.search import METHODS, PROMPT, Beam, Method, Search, least, straight
+from snellen.groups import group_of, load_groups
+from snellen.images.entropy import MEASURES, as_png, encoder, entropy
+from snellen.images.labelled import open_collection
+from snellen.images.reductions import ways
+from snellen.settings import SELECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from snellen.core import Answers, Flow, Record, Result
+    from snellen.exams.laconic.search import Node
+    from snellen.images.labelled import Collection
+    from snellen.images.photos import Picture
+
+SQUARE, SMALL_SQUARE = 224, 32
+"""Where pictures are shown: what most models take, and what the procedural pupil takes."""
+
+
+@dataclass(frozen=True)
+class Laconic:
+    """How little of a picture is enough to name it still?"""
+
+    name: ClassVar[str] = "laconic"
+    version: ClassVar[int] = 1
+    needs: ClassVar[frozenset[Ability]] = CHOICE
+    candidates: ClassVar[tuple[str, ...]] = ("tutored", "tutored,width=4")
+    baselines: ClassVar[tuple[str, ...]] = ("chance",)
+    quick: ClassVar[Mapping[str, Any]] = {"per_class": 3}
+
+    pictures: Annotated[
+        str,
+        Field(description="a folder (of class folders, or with labels.csv) or .npz; empty: drawn"),
+        SELECTS,
+    ] = ""
+    column: Annotated[
+        str, Field(description="the column of labels.csv that holds the labels"), SELECTS
+    ] = ""
+    groups: Annotated[
+        str,
+        Field(description="imagenet20 or a JSON file: labels are asked about in these groups"),
+        SELECTS,
+    ] = ""
+    per_class: Annotated[
+        int, Field(ge=0, description="pictures of each class (0: all there are)"), SELECTS
+    ] = 15
+    reductions: Annotated[
+        tuple[str, ...],
+        Field(min_length=1, description="also blur, jpeg, frequencies, and joint: combined+blur"),
+        SELECTS,
+    ] = ("colour", "resolution", "crop", "combined")
+    mepis: Annotated[
+        str,
+        Field(description="a set of MEPIs that everybody is asked about too"),
+        SELECTS,
+    ] = ""
+    side: Annotated[
+        int, Field(ge=0, le=2048, description="of the square pictures are shown at (0: fitting)")
+    ] = 0
+    neutral: Annotated[int, Field(ge=0, le=255, description="the grey that crops leave")] = 127
+    search: Annotated[
+        Literal["beam", "powell", "exhaustive"],
+        Field(description="how several ways are searched; powell is the paper's"),
+    ] = "beam"
+    beam: Annotated[int, Field(ge=1, le=1024, description="pictures kept in a beam")] = 1
+    caution: Annotated[
+        float, Field(ge=0, description="what margin is worth in a beam, in e-folds of entropy")
+    ] = 0.3
+    budget: Annotated[
+        int, Field(ge=0, description="questions that one search may ask (0: what it takes)")
+    ] = 0
+    entropy: Annotated[
+        tuple[str, ...],
+        Field(min_length=1, description="the first counts, the others are set beside it"),
+    ] = ("png", "webp", "zlib_raw", "delentropy")
+
+    def __post_init__(self) -> None:
+        if not self.side:
+            small = not self.pictures or self.pictures.endswith(".npz")
+            object.__setattr__(self, "side", SMALL_SQUARE if small else SQUARE)
+        for name in self.reductions:
+            ways(name)
+        for name in self.entropy:
+            entropy(name)
+        if self.groups:
+            load_groups(self.groups)
+
+    @property
+    def collection(self) -> Collection:
+        """Where the pictures are."""
+        return open_collection(self.pictures, self.column)
+
+    def items(self) -> Sequence[Item]:
+        """One item for each picture and reduction, and for each other's MEPIs of a reduction."""
+        labels = asked_labels(self.pictures, self.column, self.groups)
+        among = digest(choices(self.pictures, self.column, self.groups))
+        by_class: dict[str, list[str]] = {}
+        for name, label in labels.items():
+            by_class.setdefault(label, []).append(name)
+        most = max(map(len, by_class.values()), default=0)
+        chosen = [
+            (found[place], label)
+            for place in range(min(most, self.per_class or most))
+            for label, found in by_class.items()
+            if place < len(found)
+        ]
+        made = [
+            Item(
+                reduction=reduction, picture=name, label=label,
+                content=self.collection.content(name), among=among,
+            )
+            for name, label in chosen
+            for reduction in self.reductions
+        ]  # fmt: skip
+        return [*made, *sets.items(self.mepis, among)]
+
+    def examine(self, item: Item) -> Flow:
+        """Look for a picture's MEPI, or ask about those that others left."""
+        names = choices(self.pictures, self.column, self.groups)
+        if "owner" in item:
+            return (yield from sets.examine(self.mepis, item, names, self.side))
+        picture = _read(self.pictures, self.column, str(item["picture"]))
+        lattice = Lattice(picture, ways(str(item["reduction"])), self.side, self.neutral)
+        search = Search(lattice, names, names.index(str(item["label"])), self.budget)
+        found = yield from least(search, self.method(lattice))
+        if found is None:
+            return {"right": False}
+        void: Answers = yield Sheet(_void(picture, self.side), names, prompt=PROMPT)
+        guess = [*names, ""][int(void.choice[0])]
+        return {**self._account(item, search, found), "void": guess}
+
+    def method(self, lattice: Lattice) -> Method:
+        """Say how a lattice is searched."""
+        if self.search != "beam":
+            return METHODS[self.search]
+        return straight if len(lattice.ways) == 1 else Beam(self.beam, self.caution)
+
+    def grade(self, records: Sequence[Record]) -> Result:
+        """Compare subjects by the entropy that they need."""
+        return results.grade(self, records)
+
+    def sequel(self, records: Sequence[Record], folder: Path) -> Mapping[str, Any] | None:
+        """Once several subjects have left MEPIs, ask everybody about everybody's."""
+        own = [r for r in records if r.measures.get("mepi") is not None]
+        if len({r.subject for r in own}) < 2:
+            return None
+        return {"mepis": str(sets.write(own, folder / "mepis"))}
+
+    def _account(self, item: Item, search: Search, found: Node) -> dict[str, Any]:
+        """Put down the MEPI with its certificate: the path, and the steps that fail."""
+        lattice, start = search.lattice, found.path[0]
+        left = lattice.picture(found.state)
+        name = str(item["picture"])
+        before = _entropies(self.pictures, self.column, name, self.entropy)
+        after = {measure: entropy(measure)(left) for measure in self.entropy}
+        steps = [(s, search.replies.get(lattice.key(s))) for s in lattice.steps(found.state)]
+        return {
+            "right": True,
+            "bytes": after,
+            "bytes before": before,
+            "values": lattice.values(found.state),
+            "size": list(left.shape[:2]),
+            "margin": found.margin,
+            "margin before": start.margin,
+            "asked": len(search.replies),
+            "minimal": search.is_minimal(found),
+            "path": [[list(node.state), node.bits, node.margin] for node in found.path],
+            "failing": [[list(s), reply.margin] for s, reply in steps if reply is not None],
+            "curve": [list(point) for point in search.curve],
+            "encoder": encoder(self.entropy[0]),
+            "mepi": Attachment(as_png(left), ".png"),
+            "original": Attachment(as_png(lattice.shown(lattice.start)), ".png"),
+        }
+
+
+@lru_cache(maxsize=8)
+def asked_labels(pictures: str, column: str, groups: str) -> dict[str, str]:
+    """Return what is to be answered for each picture; those outside all groups are left out."""
+    labels = open_collection(pictures, column).labels
+    if not groups:
+        return dict(labels)
+    found = load_groups(groups)
+    named = ((name, group_of(label, found)) for name, label in labels.items())
+    return {name: group for name, group in named if group is not None}
+
+
+@lru_cache(maxsize=8)
+def choices(pictures: str, column: str, groups: str) -> tuple[str, ...]:
+    """Return what may be answered: all groups, or all labels there are, numbers by size."""
+    if groups:
+        return tuple(load_groups(groups))
+    found = set(open_collection(pictures, column).labels.values())
+    return tuple(sorted(found, key=lambda label: (label.isdigit(), label.zfill(12))))
+
+
+@lru_cache(maxsize=8)
+def _read(pictures: str, column: str, name: str) -> Picture:
+    return open_collection(pictures, column).read(name)
+
+
+@lru_cache(maxsize=64)
+def _entropies(
+    pictures: str, column: str, name: str, measures: tuple[str, ...]
+) -> dict[str, float]:
+    return {measure: MEASURES[measure](_read(pictures, column, name)) for measure in measures}
+
+
+def _void(picture: Picture, side: int) -> Picture:
+    """Return what people start from: the central pixel's colour, everywhere."""
+    middle = picture[picture.shape[0] // 2, picture.shape[1] // 2]
+    return np.broadcast_to(middle, (1, side, side, picture.shape[2])).copy()

@@ -103,6 +103,11 @@ class Lattice:
             rungs += 1
         return None
 
+    def steps(self, state: State) -> list[State]:
+        """Return where one step leads in each of the ways."""
+        edges = (self.edge(state, way) for way in range(len(state)))
+        return [edge for edge in edges if edge is not None]
+
     def _before_crop(self, state: State) -> Picture:
         """Apply all ways but cropping; the last few results are kept."""
         rungs = tuple(
@@ -158,6 +163,11 @@ def squashed(picture: Picture, side: int, kept: tuple[int, int, int, int], neutr
     made = np.full((side, side, picture.shape[-1]), neutral, np.uint8)
     made[rows[0] : rows[1], columns[0] : columns[1]] = inner
     return made
+
+
+def whole(picture: Picture, side: int) -> Picture:
+    """Return a picture at side × side, no part of it left out."""
+    return squashed(picture, side, (0, picture.shape[0], 0, picture.shape[1]), 0)
 
 
 def _touched(first: int, last: int, length: int, side: int) -> tuple[int, int]:

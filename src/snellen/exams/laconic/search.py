@@ -96,14 +96,11 @@ class Search:
             self.curve.append((len(self.replies), node.bits))
         return node
 
-    def steps(self, state: State) -> list[State]:
-        """Return where one step leads in each of the ways."""
-        edges = (self.lattice.edge(state, way) for way in range(len(state)))
-        return [edge for edge in edges if edge is not None]
-
     def is_minimal(self, node: Node) -> bool:
         """Tell whether every single further step was asked and is wrong."""
-        replies = [self.replies.get(self.lattice.key(step)) for step in self.steps(node.state)]
+        replies = [
+            self.replies.get(self.lattice.key(step)) for step in self.lattice.steps(node.state)
+        ]
         return all(reply is not None and not reply.right for reply in replies)
 
 
@@ -213,7 +210,7 @@ def exhaustive(search: Search, start: Node) -> Asking:
     while layer:
         ahead: dict[Any, tuple[State, Node]] = {}
         for node in layer:
-            for step in search.steps(node.state):
+            for step in search.lattice.steps(node.state):
                 if (key := search.lattice.key(step)) not in seen:
                     ahead.setdefault(key, (step, node))
         seen |= ahead.keys()
