@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Shape: TypeAlias = tuple[int, ...]
 Value: TypeAlias = Any
+Kept: TypeAlias = tuple[int, int, int, int]
+"""First row, row after the last, first column, column after the last."""
 Ladder: TypeAlias = Callable[[Shape, bool], Sequence[Value]]
 """Rungs for a shape; fine ones if the way is taken alone."""
 Apply: TypeAlias = Callable[["Picture", Value, int], "Picture"]
@@ -171,15 +173,22 @@ def _cropping(side: str) -> None:
     axis = 0 if side in ("top", "bottom") else 1
 
     def crop(picture: Picture, slices: int, neutral: int) -> Picture:
+        kept = [0, picture.shape[0], 0, picture.shape[1]]
         count = sliced(picture.shape[axis], slices)
-        if not count:
-            return picture
-        made = picture.copy()
-        part = slice(0, count) if side in ("top", "left") else slice(-count, None)
-        made[(slice(None),) * axis + (part,)] = neutral
-        return made
+        kept[CROP.index(side)] += -count if side in ("bottom", "right") else count
+        return covered(picture, (kept[0], kept[1], kept[2], kept[3]), neutral)
 
     WAYS[side] = Way(side, lambda shape, _: range(SLICES if shape[axis] > 1 else 1), crop)
+
+
+def covered(picture: Picture, kept: Kept, neutral: int) -> Picture:
+    """Return the picture with all but the rows and columns kept made neutral."""
+    top, bottom, left, right = kept
+    if (top, left) == (0, 0) and (bottom, right) == picture.shape[:2]:
+        return picture
+    made = np.full_like(picture, neutral)
+    made[top:bottom, left:right] = picture[top:bottom, left:right]
+    return made
 
 
 def sliced(side: int, slices: int) -> int:

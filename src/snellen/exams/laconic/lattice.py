@@ -6,6 +6,7 @@ A state is a rung on each ladder. Small pictures have fewer distinct states than
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.images.entropy import quick
-from snellen.images.reductions import CROP, sliced
+from snellen.images.reductions import CROP, Kept, covered, sliced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 State: TypeAlias = tuple[int, ...]
 BICUBIC = Image.Resampling.BICUBIC
+PICTURES_KEPT = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,15 @@ class Lattice:
     neutral: int = 127
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_pictures", {})
-        object.__setattr__(self, "_bits", {})
+        names = [way.name for way in self.ways]
+        hidden = {
+            "_pictures": {},
+            "_bits": {},
+            "_plain": [place for place, name in enumerate(names) if name not in CROP],
+            "_crops": [names.index(name) if name in names else None for name in CROP],
+        }
+        for name, value in hidden.items():
+            object.__setattr__(self, name, value)
 
     @cached_property
     def ladders(self) -> tuple[Sequence[Any], ...]:
@@ -59,31 +68,27 @@ class Lattice:
 
     def picture(self, state: State) -> Picture:
         """Return the reduced picture at its small size: what entropy is measured of."""
-        made = self._before_crop(state)
-        for place, way in enumerate(self.ways):
-            if way.name in CROP:
-                made = way.apply(made, self.ladders[place][state[place]], self.neutral)
-        return made
+        small = self._before_crop(state)
+        return covered(small, self._kept(state, small.shape), self.neutral)
 
     def shown(self, state: State) -> Picture:
         """Return it as subjects see it: squashed to a square by bicubic interpolation."""
-        small = self.picture(state)
+        small = self._before_crop(state)
         return squashed(small, self.side, self._kept(state, small.shape), self.neutral)
 
     def bits(self, state: State) -> int:
-        """Return the quick entropy that the search goes by."""
+        """Return the quick entropy that the search goes by: of what no crop covers."""
         key = self.key(state)
         known: dict[Any, int] = self._bits  # type: ignore[attr-defined]
         if key not in known:
-            known[key] = quick(self.picture(state))
+            small = self._before_crop(state)
+            top, bottom, left, right = self._kept(state, small.shape)
+            known[key] = quick(small[top:bottom, left:right])
         return known[key]
 
     def key(self, state: State) -> tuple[Any, ...]:
         """Name the picture that a state makes: states with equal keys look the same."""
-        uncropped = tuple(
-            rung for way, rung in zip(self.ways, state, strict=True) if way.name not in CROP
-        )
-        return (*uncropped, *self._kept(state, self._before_crop(state).shape))
+        return (*self._rungs(state), *self._kept(state, self._before_crop(state).shape))
 
     def step(self, state: State, way: int, rungs: int = 1) -> State | None:
         """Return the state so many rungs further in one way; None beyond the last one."""
@@ -108,81 +113,88 @@ class Lattice:
         edges = (self.edge(state, way) for way in range(len(state)))
         return [edge for edge in edges if edge is not None]
 
+    def _rungs(self, state: State) -> State:
+        """Return the rungs of all ways but cropping."""
+        return tuple([state[place] for place in self._plain])  # type: ignore[attr-defined]
+
     def _before_crop(self, state: State) -> Picture:
         """Apply all ways but cropping; the last few results are kept."""
-        rungs = tuple(
-            rung for way, rung in zip(self.ways, state, strict=True) if way.name not in CROP
-        )
+        rungs = self._rungs(state)
         kept: dict[State, Picture] = self._pictures  # type: ignore[attr-defined]
         if rungs not in kept:
             made = self.original
-            for way, ladder, rung in zip(self.ways, self.ladders, state, strict=True):
-                if way.name not in CROP:
-                    made = way.apply(made, ladder[rung], self.neutral)
-            if len(kept) >= 32:
+            for place in self._plain:  # type: ignore[attr-defined]
+                way, ladder = self.ways[place], self.ladders[place]
+                made = way.apply(made, ladder[state[place]], self.neutral)
+            if len(kept) >= PICTURES_KEPT:
                 del kept[next(iter(kept))]
             kept[rungs] = made
         return kept[rungs]
 
-    def _kept(self, state: State, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+    def _kept(self, state: State, shape: tuple[int, ...]) -> Kept:
         """Return first and last row, first and last column that no crop covers."""
-        cut = dict.fromkeys(CROP, 0)
-        for way, ladder, rung in zip(self.ways, self.ladders, state, strict=True):
-            if way.name in cut:
-                cut[way.name] = sliced(
-                    shape[0 if way.name in ("top", "bottom") else 1], ladder[rung]
-                )
-        return cut["top"], shape[0] - cut["bottom"], cut["left"], shape[1] - cut["right"]
+        top, bottom, left, right = (
+            0 if place is None else self.ladders[place][state[place]]
+            for place in self._crops  # type: ignore[attr-defined]
+        )
+        height, width = shape[:2]
+        return (
+            sliced(height, top),
+            height - sliced(height, bottom),
+            sliced(width, left),
+            width - sliced(width, right),
+        )
 
 
-def squashed(picture: Picture, side: int, kept: tuple[int, int, int, int], neutral: int) -> Picture:
-    """Return the picture at side × side; outside `kept` (rows, columns) it is all neutral.
+def squashed(picture: Picture, side: int, kept: Kept, neutral: int) -> Picture:
+    """Return the picture at side × side, neutral outside `kept`.
 
     Only what kept pixels bear upon is interpolated: the rest comes out neutral anyway. Across
     first, then down, and in spans whose edges have no rounding error, so that the pixels are
     the same whichever part is left out.
     """
-    height, width = picture.shape[:2]
-    rows, columns = _touched(*kept[:2], height, side), _touched(*kept[2:], width, side)
-    first, last = (round(row * height / side) for row in rows)
-    first, last = max(0, first - _reach(height, side)), min(height, last + _reach(height, side))
-    part = picture[first:last]
+    down = _Span(kept[0], kept[1], picture.shape[0], side)
+    across = _Span(kept[2], kept[3], picture.shape[1], side)
+    inner = (*down.within(kept[0], kept[1]), *across.within(kept[2], kept[3]))
+    part = covered(picture[down.source, across.source], inner, neutral)
     image = Image.fromarray(part[..., 0] if part.shape[-1] == 1 else part)
-    left, right = (column * width / side for column in columns)
-    image = image.resize(
-        (columns[1] - columns[0], last - first), BICUBIC, box=(left, 0, right, last - first)
-    )
-    top, bottom = (row * height / side - first for row in rows)
-    image = image.resize(
-        (columns[1] - columns[0], rows[1] - rows[0]), BICUBIC, box=(0, top, image.width, bottom)
-    )
-    inner = np.asarray(image)
-    inner = inner[..., None] if inner.ndim == 2 else inner
-    if inner.shape[:2] == (side, side):
-        return inner
+    left, right = across.box
+    image = image.resize((across.count, image.height), BICUBIC, (left, 0, right, image.height))
+    top, bottom = down.box
+    image = image.resize((across.count, down.count), BICUBIC, (0, top, across.count, bottom))
+    shown = np.asarray(image)
+    shown = shown[..., None] if shown.ndim == 2 else shown
+    if shown.shape[:2] == (side, side):
+        return shown
     made = np.full((side, side, picture.shape[-1]), neutral, np.uint8)
-    made[rows[0] : rows[1], columns[0] : columns[1]] = inner
+    made[down.target, across.target] = shown
     return made
+
+
+class _Span:
+    """The part of one axis that has to be interpolated, where it lies and where it goes.
+
+    Its ends in the target times `length` / `side` are exact in Pillow's single precision:
+    multiples of the odd part of `side`.
+    """
+
+    def __init__(self, first: int, last: int, length: int, side: int) -> None:
+        reach = int(2 * max(1.0, length / side)) + 2  # of the interpolation
+        odd = side // (side & -side)
+        low = max(0, int((first - reach) * side / length) // odd * odd)
+        high = min(side, -(-int((last + reach) * side / length + 1) // odd) * odd)
+        start = max(0, int(low * length / side) - reach)
+        end = min(length, math.ceil(high * length / side) + reach)
+        self.count = high - low
+        self.target = slice(low, high)
+        self.source = slice(start, end)
+        self.box = (low * length / side - start, high * length / side - start)
+
+    def within(self, first: int, last: int) -> tuple[int, int]:
+        """Return places counted from where the source begins."""
+        return first - self.source.start, last - self.source.start
 
 
 def whole(picture: Picture, side: int) -> Picture:
     """Return a picture at side × side, no part of it left out."""
     return squashed(picture, side, (0, picture.shape[0], 0, picture.shape[1]), 0)
-
-
-def _touched(first: int, last: int, length: int, side: int) -> tuple[int, int]:
-    """Return a span of shown pixels that holds all that see any of the pixels first..last-1.
-
-    Its ends times `length` / `side` are exact in Pillow's single precision: multiples of the
-    odd part of `side`.
-    """
-    odd = side // (side & -side)
-    reach = _reach(length, side)
-    low = int((first - reach) * side / length) // odd * odd
-    high = -(-int((last + reach) * side / length + 1) // odd) * odd
-    return max(0, low), min(side, high)
-
-
-def _reach(length: int, side: int) -> int:
-    """Return to how many pixels' distance interpolation looks."""
-    return int(2 * max(1.0, length / side)) + 2

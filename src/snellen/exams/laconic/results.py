@@ -228,9 +228,9 @@ def _pairs(found: Sequence[Findings], reductions: Sequence[str]) -> list[Table]:
             shared = [p for p in one.left[name] if p in other.left[name]]
             logs = [math.log2(one.ratio(name, p) / other.ratio(name, p)) for p in shared]
             if len(logs) > 1:
-                row = {"reduction": name, "first": one.subject, "second": other.subject}
+                who = {"reduction": name, "first": one.subject, "second": other.subject}
                 more = {"pictures": len(logs), "first needs (halvings)": bootstrap(logs)}
-                rows.append({**row, **more, "p": sign_flip(logs)})
+                rows.append({**who, **more, "p": sign_flip(logs)})
     for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
         row["p"] = float(adjusted)
     if not rows:
