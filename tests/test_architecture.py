@@ -16,7 +16,7 @@ MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init
 # A part may import parts of lower rank; parts of equal rank do not know each other.
 RANK = {
     **dict.fromkeys(["core"], 0),
-    **dict.fromkeys(["errors", "seeds", "stats", "digests"], 1),
+    **dict.fromkeys(["errors", "seeds", "stats", "digests", "blurbs"], 1),
     **dict.fromkeys(["settings", "sources", "figures", "groups"], 2),
     **dict.fromkeys(["images"], 3),
     **dict.fromkeys(["exams", "subjects", "plugins", "log", "sitting"], 4),

@@ -16,7 +16,8 @@ import snellen
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WITH_EXAMPLES = ["seeds", "stats", "sources", "images.glyphs", "sitting", "report.page",
+WITH_EXAMPLES = ["seeds", "stats", "sources", "digests", "blurbs", "groups",
+                 "images.reductions", "images.glyphs", "sitting", "report.page",
                  "exams.abstraction.paper", "exams.abstraction.transformations"]  # fmt: skip
 
 

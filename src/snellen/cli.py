@@ -11,10 +11,13 @@ import shlex
 import signal
 import sys
 import time
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import click
+
+from snellen.blurbs import blurb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,10 +29,33 @@ if TYPE_CHECKING:
     from snellen.report import Report
 
 FAILED_ITEMS, STOPPED = 3, 130
+COMMANDS = "snellen.commands"
+"""Click commands that exams bring along; their object is a reader of a run's records."""
 
 
 class _Group(click.Group):
     """Print what went wrong and what to do about it; --debug adds the traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name our own commands and those that exams bring along."""
+        return [*super().list_commands(ctx), *sorted(entry_points(group=COMMANDS).names)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find our own commands and those that exams bring along."""
+        own = super().get_command(ctx, cmd_name)
+        brought = entry_points(group=COMMANDS)
+        if own is not None or cmd_name not in brought.names:
+            return own
+        found: click.Command = brought[cmd_name].load()
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List all commands; those that exams bring along are not loaded for it."""
+        own = {name: super(_Group, self).get_command(ctx, name) for name in self.commands}
+        rows = [(name, c.get_short_help_str(64)) for name, c in sorted(own.items()) if c]
+        rows += [(point.name, blurb(point)) for point in sorted(entry_points(group=COMMANDS))]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         from snellen.errors import BadSetting, SnellenError, UnknownName
@@ -58,8 +84,17 @@ snellen report runs/abstraction               one HTML file
 @click.group(cls=_Group, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="snellen")
-def main(*, debug: bool) -> None:
+@click.pass_context
+def main(ctx: click.Context, *, debug: bool) -> None:  # noqa: ARG001 — the group reads it
     """Run a command; `HELP` says which there are."""
+    ctx.obj = _read
+
+
+def _read(folder: Path) -> Sequence[Record]:
+    """Return the complete records of a run, for commands that exams bring along."""
+    from snellen.log import RunFolder, told_apart
+
+    return [r for r in told_apart(RunFolder(folder).records()) if not r.error]
 
 
 def _run_options(command: Any) -> Any:
@@ -404,7 +439,11 @@ def _progress(work: Work) -> Iterator[Callable[[Record], int]]:
             bar.update(shown, completed=count, description=record.subject)
             if record.error:
                 last = record.error.strip().splitlines()[-1]
-                console.print(f"failed: {record.subject}, {record.item!r}: {last}", markup=False)
+                console.print(
+                    f"failed: {record.subject}, {record.item!r}: {last}",
+                    markup=False,
+                    soft_wrap=True,
+                )
             now = time.monotonic()
             if not console.is_terminal and (now - spoken > 10 or count == work.total):
                 left = (now - start) / (count - work.done) * (work.total - count)

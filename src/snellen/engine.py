@@ -105,7 +105,13 @@ def sequel(wish: Plan, folder: RunFolder) -> Plan | None:
     """
     exam = plugins.exam(wish.exam, **wish.settings)
     follow = getattr(exam, "sequel", None)
-    if follow is None or plan(wish.exam, wish.settings, wish.subjects, folder).tasks:
+    tried = {r.key for r in folder.records()}
+    subjects = [_subject(who) for who in wish.subjects]
+    if follow is None or any(
+        _record(exam, subject, item).key not in tried
+        for subject in subjects
+        for item in plugins.items(exam)
+    ):
         return None
     shaping = settings.shaping(exam)
     own = [

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import sys
 import textwrap
 from collections import Counter
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from snellen import plugins, settings
+from snellen.blurbs import blurb
 from snellen.core import HUMAN, Answers, Lesson, Sheet
 from snellen.figures import Gallery
 from snellen.log import RunFolder
 from snellen.report.draw import picture
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from snellen.core import Exam, Images, Step
 
 MOST_ITEMS, MOST_STEPS, MOST_PICTURES = 6, 4, 10
@@ -106,19 +106,7 @@ def _exam_row(name: str) -> dict[str, Any]:
 
 
 def _subject_row(name: str) -> dict[str, Any]:
-    module, _, attribute = plugins.registered(plugins.SUBJECTS)[name].value.partition(":")
-    return {"name": name, "": _first_line(module, attribute)}
-
-
-def _first_line(module: str, attribute: str) -> str:
-    """Read the first line of a docstring without importing: the module may want a framework."""
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        return ""
-    tree = ast.parse(Path(spec.origin).read_text("utf-8"))
-    found = [n for n in tree.body if getattr(n, "name", "") == attribute]
-    texts = [ast.get_docstring(n) for n in found if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-    return (texts[0] or "").partition("\n")[0] if texts else ""
+    return {"name": name, "": blurb(plugins.registered(plugins.SUBJECTS)[name])}
 
 
 def _run_rows(folder: RunFolder) -> list[dict[str, Any]]:
