@@ -15,6 +15,7 @@ import pytest
 from snellen import engine
 from snellen.core import Item
 from snellen.log import RunFolder
+from snellen.sitting import conduct
 
 SNELLEN = [sys.executable, "-m", "snellen"]
 SMALL = {
@@ -275,6 +276,47 @@ def test_a_worker_that_dies_is_replaced_and_its_item_blamed(pupil, tmp_path):
     for item, error in found.items():
         assert bool(error) == (item["samples"] == 50), (item, error)
     assert any("died over this item more than once" in r.error for r in records)
+
+
+@pytest.mark.parametrize("how", ["fail", "die", "fine"])
+def test_items_in_step_end_as_they_do_alone(pupil, tmp_path, how):
+    values = {**SMALL, "samples": "50,60", "repeats": "2", "transformations": "mirrored"}
+    found = []
+    for together in (1, 3):
+        folder = RunFolder(tmp_path / str(together))
+        work = engine.plan("abstraction", values, [pupil(how)], folder, together=together)
+        assert work.total == 8
+        assert len(work.tasks) == (8 if together == 1 else 3)
+        assert len(list(engine.run_locally(work.tasks, folder, workers=2))) == 8
+        found.append(meaning(folder.path))
+    for key, (subject, measures, columns, error) in found[0].items():
+        assert found[1][key][:3] == (subject, measures, columns)
+        assert (
+            bool(found[1][key][3]) == bool(error) == (how != "fine" and '"samples":50' in key[-1])
+        )
+
+
+def test_sheets_of_many_items_are_answered_at_once(tmp_path):
+    import snellen
+    from snellen.sitting import in_step
+
+    asked = []
+
+    class Counting(type(snellen.subject("tutored"))):
+        def answer(self, sheet):
+            asked.append(len(sheet))
+            return super().answer(sheet)
+
+    exam = snellen.exam("laconic", per_class=1, reductions="colour,resolution", entropy="png")
+    subject, items = Counting(width=2), exam.items()
+    records = dict(in_step(exam, subject, items))
+    assert set(records) == set(items)
+    together = len(asked)
+    alone = [conduct(exam, subject, item) for item in items]
+    assert len(asked) - together > 3 * together
+    assert {r.item: r.measures["right"] for r in alone} == {
+        item: r.measures["right"] for item, r in records.items()
+    }
 
 
 def test_a_grown_grid_keeps_what_was_done(tmp_path):

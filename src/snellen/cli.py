@@ -11,6 +11,7 @@ import shlex
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -155,6 +156,13 @@ def _run_options(command: Any) -> Any:
     show_default=True,
     help="Where PyTorch models run.",
 )
+@click.option(
+    "--together",
+    type=click.IntRange(0),
+    default=0,
+    show_default="32 on a GPU, 1 on a CPU",
+    help="Items that advance in step, so that a model is asked full batches.",
+)
 @click.option("--baselines/--no-baselines", default=True, help="Also examine the exam's baselines.")
 @_run_options
 def run(
@@ -165,6 +173,7 @@ def run(
     scheduler: str,
     shard: str,
     device: str,
+    together: int,
     *,
     baselines: bool,
     workers: int,
@@ -183,7 +192,8 @@ def run(
     subjects = list(dict.fromkeys([*chosen, *(asked.baselines if baselines else ())]))
     folder = RunFolder(into or Path("runs", asked.name))
     wish = Plan(_anywhere(exam), values, tuple(subjects), _command())
-    failed = _examine(folder, wish, workers, threads, _shard(shard), scheduler)
+    means = _Means(workers, threads, _shard(shard), scheduler, together)
+    failed = _examine(folder, wish, means)
     if wants_report:
         _conclude(_report(folder))
     _leave(failed)
@@ -211,7 +221,7 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
         pairs = [f"--set {k}={_written(v)}" for k, v in cls.quick.items()]
         command = " ".join(["snellen run", name, *pairs, "--into", shlex.quote(str(into))])
         wish = Plan(name, cls.quick, tuple(subjects), command)
-        failed += _examine(folder, wish, workers, threads)
+        failed += _examine(folder, wish, _Means(workers, threads))
     if wants_report:
         _conclude(_report(folder))
     _leave(failed)
@@ -329,49 +339,44 @@ def doctor(subject: str, device: str) -> None:
     sys.exit(0 if fit else 1)
 
 
-def _examine(
-    folder: RunFolder,
-    wish: Plan,
-    workers: int,
-    threads: int,
-    part: tuple[int, int] = (1, 1),
-    scheduler: str = "",
-) -> int:
+@dataclass(frozen=True)
+class _Means:
+    """Who does the work, and which part of it."""
+
+    workers: int
+    threads: int
+    part: tuple[int, int] = (1, 1)
+    scheduler: str = ""
+    together: int = 0
+
+
+def _examine(folder: RunFolder, wish: Plan, means: _Means) -> int:
     """Have a plan carried out, and what follows from it; return how many items failed."""
     from snellen import engine
 
     def replan() -> Work:
         with _note("loading subjects"):
-            return engine.plan(wish.exam, wish.settings, wish.subjects, folder, part)
+            return engine.plan(
+                wish.exam, wish.settings, wish.subjects, folder, means.part, means.together
+            )
 
     replan()  # what cannot work is refused before anything is written
     folder.begin(wish)
-    failed = _do(replan, folder, workers, threads, scheduler)
+    failed = _do(replan, folder, means)
     following = engine.sequel(wish, folder)
     if following is not None:
-        failed += _examine(folder, following, workers, threads, part, scheduler)
+        failed += _examine(folder, following, means)
     return failed
 
 
-def _do(
-    replan: Callable[[], Work], folder: RunFolder, workers: int, threads: int, scheduler: str = ""
-) -> int:
+def _do(replan: Callable[[], Work], folder: RunFolder, means: _Means) -> int:
     """Have the work done with a progress bar; return how many items failed."""
-    from snellen import engine
-
     work, stop, failed = replan(), _Stop(), 0
     _tell_damage(folder)
     try:
         with stop, _progress(work) as advance:
-            if scheduler:
-                with _dask(scheduler) as executor:
-                    for record in engine.run(work.tasks, executor, folder):
-                        failed += advance(record)
-            else:
-                for record in engine.run_locally(
-                    work.tasks, folder, workers, threads, hurried=lambda: stop.asked > 1
-                ):
-                    failed += advance(record)
+            for record in _done(work, folder, means, hurried=lambda: stop.asked > 1):
+                failed += advance(record)
     except KeyboardInterrupt:
         done = replan().done
         click.secho(
@@ -382,6 +387,19 @@ def _do(
         )
         sys.exit(STOPPED)
     return failed
+
+
+def _done(
+    work: Work, folder: RunFolder, means: _Means, hurried: Callable[[], bool]
+) -> Iterator[Record]:
+    """Yield what is done, here or by a cluster, as it is logged."""
+    from snellen import engine
+
+    if not means.scheduler:
+        yield from engine.run_locally(work.tasks, folder, means.workers, means.threads, hurried)
+        return
+    with _dask(means.scheduler) as executor:
+        yield from engine.run(work.tasks, executor, folder)
 
 
 class _Stop:

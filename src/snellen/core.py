@@ -118,6 +118,17 @@ class Answers:
             raise ValueError("this sheet has no right answers to mark by")
         return np.asarray(self.choice == self.truth)
 
+    def part(self, start: int, end: int) -> Answers:
+        """Return the answers to some of the pictures."""
+        return Answers(
+            self.choice[start:end],
+            None if self.scores is None else self.scores[start:end],
+            {name: column[start:end] for name, column in self.signals.items()},
+            None if self.seconds is None else self.seconds[start:end],
+            self.note,
+            None if self.truth is None else self.truth[start:end],
+        )
+
 
 Step: TypeAlias = Lesson | Sheet
 Flow: TypeAlias = Generator[Step, Any, Measures]

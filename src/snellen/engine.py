@@ -32,7 +32,7 @@ from snellen import plugins, settings
 from snellen.core import Item, Record
 from snellen.errors import SnellenError
 from snellen.log import Plan, RunFolder, told_apart
-from snellen.sitting import admit, conduct
+from snellen.sitting import admit, conduct, in_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 REPORTED_VERSIONS = ("snellen", "numpy", "torch", "keras", "onnxruntime", "sklearn")
-LOST_TWICE = 2
-"""After so many workers died over an item, it counts as failed."""
+IN_STEP = 32
+"""Items that are sat in step on an accelerator."""
+LOST = "the worker died over this item more than once; it may need more memory"
 
 _one_at_a_time = threading.Lock()
 """Frameworks keep their randomness per process, so items in one process take turns."""
@@ -51,12 +52,16 @@ _one_at_a_time = threading.Lock()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """An item to be sat by a subject, in words that mean the same everywhere."""
+    """Items to be sat by a subject in step, in words that mean the same everywhere."""
 
     exam: str
     settings: Mapping[str, Any]
     subject: str
-    item: Item
+    items: tuple[Item, ...]
+
+    def singly(self) -> list[Task]:
+        """Return a task for each item."""
+        return [replace(self, items=(item,)) for item in self.items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Work:
     @property
     def total(self) -> int:
         """All of it."""
-        return len(self.tasks) + self.done
+        return sum(len(task.items) for task in self.tasks) + self.done
 
 
 def plan(
@@ -78,8 +83,13 @@ def plan(
     subjects: Sequence[str],
     folder: RunFolder,
     shard: tuple[int, int] = (1, 1),
+    together: int = 0,
 ) -> Work:
-    """Find what is left to do, and refuse now what could only fail later."""
+    """Find what is left to do, and refuse now what could only fail later.
+
+    So many items are sat in step as `together` says; 0: many where that fills the batches of
+    an accelerator, one elsewhere, because there a death or Ctrl-C costs least.
+    """
     asked = plugins.exam(exam, **values)
     items = plugins.items(asked)
     done = {r.key for r in folder.records() if not r.error} if folder.path.is_dir() else set()
@@ -87,14 +97,20 @@ def plan(
     for who in subjects:
         loaded = _subject(who)
         admit(asked, loaded)
-        for place, item in enumerate(items):
-            if place % shard[1] != shard[0] - 1:
-                continue
-            if _record(asked, loaded, item).key in done:
-                before += 1
-            else:
-                tasks.append(Task(exam, values, who, item))
+        own = items[shard[0] - 1 :: shard[1]]
+        left = [item for item in own if _record(asked, loaded, item).key not in done]
+        before += len(own) - len(left)
+        size = together or _usually_together(asked, loaded)
+        tasks += [
+            Task(exam, values, who, tuple(left[start : start + size]))
+            for start in range(0, len(left), size)
+        ]
     return Work(tasks, before)
+
+
+def _usually_together(exam: Exam, subject: Subject) -> int:
+    on_accelerator = getattr(subject, "device", "cpu") != "cpu"
+    return IN_STEP if on_accelerator and "study" not in exam.needs else 1
 
 
 def sequel(wish: Plan, folder: RunFolder) -> Plan | None:
@@ -132,7 +148,7 @@ def run(tasks: Sequence[Task], executor: Executor, folder: RunFolder) -> Iterato
         while waiting:
             finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in finished:
-                yield folder.append(_outcome(future, futures[future]))
+                yield from map(folder.append, _outcome(future, futures[future]))
     finally:
         for future in futures:
             future.cancel()
@@ -147,22 +163,31 @@ def run_locally(
 ) -> Iterator[Record]:
     """Have the tasks done by processes of this machine; a dead process is replaced.
 
-    On Ctrl-C, or when the consumer stops early, items under way are finished and
+    Whatever was under way when one died is tried again alone, so that no item is blamed for
+    another. On Ctrl-C, or when the consumer stops early, items under way are finished and
     logged, unless `hurried` says not to wait.
     """
-    left = list(tasks)
-    lost: dict[Task, int] = {}
+    left, suspects = list(tasks), list[Task]()
     workers = workers or max(1, cores() // threads)
     while left:
-        with local_pool(min(workers, len(left)), threads) as pool:
-            futures = {pool.submit(sit, task): task for task in left}
+        alone, died = suspects[:1], list[Task]()
+        with local_pool(min(workers, len(alone or left)), threads) as pool:
+            futures = {pool.submit(sit, task): task for task in alone or left}
             try:
-                for record, task in _until_broken(futures, lost):
+                for records, task in _until_broken(futures, died):
                     left.remove(task)
-                    yield folder.append(record)
+                    yield from map(folder.append, records)
             except (GeneratorExit, KeyboardInterrupt):
                 _drain(futures, folder, hurried)
                 raise
+        suspects = suspects[1:]
+        for task in died:
+            left.remove(task)
+            if alone:
+                yield from map(folder.append, _failed(task, LOST))
+            else:
+                suspects += (singles := task.singly())
+                left += singles
 
 
 @contextlib.contextmanager
@@ -208,17 +233,19 @@ def sit_all(exam: Exam, subject: Subject, into: str | Path | None = None) -> lis
     return made
 
 
-def sit(task: Task) -> Record:
+def sit(task: Task) -> list[Record]:
     """Do a task; a failure becomes a record that tells it."""
+    made = []
     with _one_at_a_time:
         exam = plugins.exam(task.exam, **task.settings)
         subject = _subject(task.subject)
-        try:
-            record = conduct(exam, subject, task.item)
-        except Exception as error:  # noqa: BLE001 — an item may fail in any way it likes
-            text = str(error) if isinstance(error, SnellenError) else traceback.format_exc()
-            record = _record(exam, subject, task.item, error=text)
-    return replace(record, versions=versions())
+        for item, found in in_step(exam, subject, task.items):
+            if isinstance(found, Exception):
+                record = _record(exam, subject, item, error=_told(found))
+            else:
+                record = found
+            made.append(replace(record, versions=versions()))
+    return made
 
 
 def cores() -> int:
@@ -236,9 +263,9 @@ def versions() -> dict[str, str]:
 
 
 def _until_broken(
-    futures: Mapping[Future[Record], Task], lost: dict[Task, int]
-) -> Iterator[tuple[Record, Task]]:
-    """Yield records until all are in or a worker dies; blame what it was working on."""
+    futures: Mapping[Future[list[Record]], Task], died: list[Task]
+) -> Iterator[tuple[list[Record], Task]]:
+    """Yield records until all are in or a worker dies; add to `died` what was under way."""
     waiting = set(futures)
     while waiting:
         running = {f for f in waiting if f.running()}
@@ -247,16 +274,12 @@ def _until_broken(
         for future in finished - broken:
             yield _outcome(future, futures[future]), futures[future]
         if broken:
-            for future in broken & running or broken:
-                task = futures[future]
-                lost[task] = lost.get(task, 0) + 1
-                if lost[task] >= LOST_TWICE:
-                    yield _outcome(future, task), task
+            died += [futures[future] for future in broken & running or broken]
             return
 
 
 def _drain(
-    futures: Mapping[Future[Record], Task], folder: RunFolder, hurried: Callable[[], bool]
+    futures: Mapping[Future[list[Record]], Task], folder: RunFolder, hurried: Callable[[], bool]
 ) -> None:
     """Call off what has not begun; log what is under way when it ends."""
     under_way = {future for future in futures if not future.cancel() and not future.done()}
@@ -264,21 +287,28 @@ def _drain(
         finished, under_way = wait(under_way, timeout=0.2, return_when=FIRST_COMPLETED)
         for future in finished:
             if future.exception() is None:
-                folder.append(future.result())
+                for record in future.result():
+                    folder.append(record)
 
 
-def _outcome(future: Future[Record], task: Task) -> Record:
+def _outcome(future: Future[list[Record]], task: Task) -> list[Record]:
     try:
         return future.result()
     except Exception as error:  # noqa: BLE001 — whatever a worker or a cluster raises
-        exam, subject = plugins.exam(task.exam, **task.settings), _subject(task.subject)
-        lost = isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
-        told = (
-            f"the worker died over this item more than once ({error}); it may need more memory"
-            if lost
-            else "".join(traceback.format_exception(error))
-        )
-        return _record(exam, subject, task.item, error=told)
+        lost = type(error).__name__ == "KilledWorker"  # by Dask's own count
+        return _failed(task, LOST if lost else _told(error))
+
+
+def _failed(task: Task, told: str) -> list[Record]:
+    exam, subject = plugins.exam(task.exam, **task.settings), _subject(task.subject)
+    return [_record(exam, subject, item, error=told) for item in task.items]
+
+
+def _told(error: BaseException) -> str:
+    """Tell our own errors in their words, and others with where they came from."""
+    if isinstance(error, SnellenError):
+        return str(error)
+    return "".join(traceback.format_exception(error))
 
 
 @lru_cache(maxsize=4)

@@ -10,6 +10,7 @@ True
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from snellen.core import PASS, Lesson, Record, Sheet
 from snellen.errors import BadAnswer, Unable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from snellen.core import Answers, Exam, Item, Measures, Step, Subject, Trials
 
@@ -89,6 +90,90 @@ def conduct(exam: Exam, subject: Subject, item: Item) -> Record:
         else:
             sitting.advance(pupil.answer(step.blind()))
     return sitting.record(subject, time.perf_counter() - start)
+
+
+def in_step(
+    exam: Exam, subject: Subject, items: Sequence[Item]
+) -> Iterator[tuple[Item, Record | Exception]]:
+    """Lead `subject` through many items at once: sheets that ask alike are answered together.
+
+    So a model sees full batches though each flow asks little at a time. An item that fails
+    fails alone, and comes with what went wrong.
+    """
+    admit(exam, subject)
+    start = time.perf_counter()
+    places: list[_Place] = []
+    for item in items:
+        try:
+            places.append(_Place(item, Sitting(exam, item), subject))
+        except Exception as error:  # noqa: BLE001 — an exam may fail in any way it likes
+            yield item, error
+    while places:
+        for pupil, alike in _alike(places):
+            handed = _answers_together(pupil, [p.sheet for p in alike])
+            for place, answers in zip(alike, handed, strict=True):
+                place.go_on(answers)
+        for place in places:
+            if isinstance(place.sitting.step, Lesson):
+                place.go_on(None)
+        seconds = (time.perf_counter() - start) / len(items)
+        for place in [p for p in places if p.ended]:
+            places.remove(place)
+            yield place.item, place.failure or place.sitting.record(subject, seconds)
+
+
+@dataclass
+class _Place:
+    """Where one of many sits."""
+
+    item: Item
+    sitting: Sitting
+    pupil: Subject
+    failure: Exception | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.failure is not None or self.sitting.step is None
+
+    @property
+    def sheet(self) -> Sheet:
+        assert isinstance(self.sitting.step, Sheet)
+        return self.sitting.step
+
+    def go_on(self, answers: Answers | Exception | None) -> None:
+        """Hand in answers, or study the lesson; keep what goes wrong."""
+        if isinstance(answers, Exception):
+            self.failure = answers
+            return
+        try:
+            if isinstance(lesson := self.sitting.step, Lesson):
+                self.pupil = self.pupil.study(lesson)
+            self.sitting.advance(answers)
+        except Exception as error:  # noqa: BLE001 — it is told in the item's record
+            self.failure = error
+
+
+def _alike(places: Sequence[_Place]) -> list[tuple[Subject, list[_Place]]]:
+    """Group the places that have the same pupil and a sheet of the same kind before them."""
+    groups: dict[Any, list[_Place]] = {}
+    for place in places:
+        if isinstance(sheet := place.sitting.step, Sheet):
+            kind = sheet.images.shape[1:], sheet.images.dtype.str, sheet.choices, sheet.prompt
+            groups.setdefault((id(place.pupil), kind, sheet.asks), []).append(place)
+    return [(group[0].pupil, group) for group in groups.values()]
+
+
+def _answers_together(pupil: Subject, sheets: Sequence[Sheet]) -> Sequence[Answers | Exception]:
+    """Ask all sheets as one; one by one where that fails, so that only the guilty fail."""
+    whole = replace(sheets[0].blind(), images=np.concatenate([s.images for s in sheets]))
+    try:
+        answers = mark(whole, pupil.answer(whole))
+    except Exception as error:  # noqa: BLE001 — it is told in the item's record
+        if len(sheets) == 1:
+            return [error]
+        return [_answers_together(pupil, [sheet])[0] for sheet in sheets]
+    ends = np.cumsum([len(sheet) for sheet in sheets])
+    return [answers.part(end - len(s), end) for s, end in zip(sheets, ends, strict=True)]
 
 
 def admit(exam: Exam, subject: Subject) -> None:
