@@ -130,8 +130,8 @@ def test_a_single_way_is_searched_exactly(case, way):
 @settings(max_examples=15, deadline=None)
 def test_nothing_beats_the_oracle_and_a_wide_beam_comes_near_it(seed):
     """On a coarse lattice of which every state can be visited."""
-    lattice = Lattice(picture(seed, 5, 5), ways("colour+crop"), 8)
-    object.__setattr__(lattice, "ladders", ((256, 16, 2), *(range(0, 64, 13),) * 4))
+    lattice = Lattice(picture(seed, 5, 5), ways("colour+crop"), 8, rungs=5)
+    assert {len(ladder) for ladder in lattice.ladders} == {5}
     scores = linear(seed, 8, 3)
     _, best, _ = run(lattice, scores, exhaustive)
     found = [run(lattice, scores, Beam(width))[1].bits for width in (1, 8)]
@@ -189,6 +189,36 @@ def test_a_budget_is_kept_to_and_what_was_found_by_then_counts(method):
     bits = [b for _, b in whole_search.curve]
     assert counts == sorted(counts)
     assert bits == sorted(bits, reverse=True)
+
+
+@given(CASES)
+@settings(max_examples=20, deadline=None)
+def test_by_the_letter_the_very_next_picture_must_have_less_entropy(case):
+    lattice = Lattice(picture(**case), ways("colour"), 12, strict=True)
+    lenient = Lattice(picture(**case), ways("colour"), 12)
+    for rung in range(len(lattice.ladders[0]) - 1):
+        further, leap = lattice.edge((rung,), 0), lenient.edge((rung,), 0)
+        assert further in (None, leap)
+        if further is None and leap is not None:  # a picture that takes more lies between
+            between = [(r,) for r in range(rung + 1, leap[0])]
+            assert any(lattice.bits(state) >= lattice.bits((rung,)) for state in between)
+
+
+def test_a_guard_keeps_a_share_of_the_margin():
+    lattice = Lattice(picture(5, 30, 30), ways("combined"), 12)
+    scores = linear(5, 12, 3)
+    truth = int(scores(lattice.shown(lattice.start)[None]).argmax())
+    search = Search(lattice, TWO, truth, guard=0.5)
+    flow = least(search, Beam())
+    sheet = next(flow)
+    with pytest.raises(StopIteration) as end:  # noqa: PT012 — the last of many
+        while True:
+            sheet = flow.send(ask(scores, sheet))
+    path = end.value.value.path
+    assert min(node.margin for node in path) >= 0.5 * path[0].margin > 0
+    _, free, _ = run(lattice, scores, Beam())
+    assert free.margin < 0.5 * path[0].margin
+    assert search.is_minimal(end.value.value)
 
 
 def test_a_subject_without_scores_is_searched_too():

@@ -97,6 +97,15 @@ class Laconic:
     budget: Annotated[
         int, Field(ge=0, description="questions that one search may ask (0: what it takes)")
     ] = 0
+    guard: Annotated[
+        float, Field(ge=0, le=1, description="share of the original's margin that must be left")
+    ] = 0.0
+    rungs: Annotated[
+        int, Field(ge=0, description="steps of each way at most (0: all); exhaustive wants 6")
+    ] = 0
+    strict: Annotated[
+        bool, Field(description="whether the very next step must lower the entropy (the paper)")
+    ] = False
     entropy: Annotated[
         tuple[str, ...],
         Field(min_length=1, description="the first counts, the others are set beside it"),
@@ -148,8 +157,10 @@ class Laconic:
         if "owner" in item:
             return (yield from sets.examine(self.mepis, item, names, self.side))
         picture = _read(self.pictures, self.column, str(item["picture"]))
-        lattice = Lattice(picture, ways(str(item["reduction"])), self.side, self.neutral)
-        search = Search(lattice, names, names.index(str(item["label"])), self.budget)
+        found_ways = ways(str(item["reduction"]))
+        lattice = Lattice(picture, found_ways, self.side, self.neutral, self.rungs, self.strict)
+        truth = names.index(str(item["label"]))
+        search = Search(lattice, names, truth, self.budget, self.guard)
         found = yield from least(search, self.method(lattice))
         if found is None:
             return {"right": False}

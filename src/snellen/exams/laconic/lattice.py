@@ -36,6 +36,10 @@ class Lattice:
     side: int
     """Of the square that pictures are shown at."""
     neutral: int = 127
+    rungs: int = 0
+    """The most of each ladder, evenly spread over it; 0: all."""
+    strict: bool = False
+    """Whether the very next picture must have less entropy, or the next one that has is meant."""
 
     def __post_init__(self) -> None:
         names = [way.name for way in self.ways]
@@ -52,7 +56,8 @@ class Lattice:
     def ladders(self) -> tuple[Sequence[Any], ...]:
         """The rungs of each way."""
         alone = len(self.ways) == 1
-        return tuple(way.ladder(self.original.shape, alone) for way in self.ways)
+        whole = (way.ladder(self.original.shape, alone) for way in self.ways)
+        return tuple(_thinned(ladder, self.rungs) for ladder in whole)
 
     @property
     def start(self) -> State:
@@ -100,11 +105,18 @@ class Lattice:
         return made if top < bottom and left < right else None
 
     def edge(self, state: State, way: int) -> State | None:
-        """Return the nearest state further on whose entropy is lower (definition of an edge)."""
+        """Return the nearest state further on whose entropy is lower (definition of an edge).
+
+        Finely graded colours often take more bytes than the picture had, so that by the letter
+        of the definition (`strict`) no edge leads on.
+        """
         key, bits, rungs = self.key(state), self.bits(state), 1
         while (further := self.step(state, way, rungs)) is not None:
-            if self.key(further) != key and self.bits(further) < bits:
-                return further
+            if self.key(further) != key:
+                if self.bits(further) < bits:
+                    return further
+                if self.strict:
+                    return None
             rungs += 1
         return None
 
@@ -144,6 +156,13 @@ class Lattice:
             sliced(width, left),
             width - sliced(width, right),
         )
+
+
+def _thinned(ladder: Sequence[Any], most: int) -> Sequence[Any]:
+    """Leave so many rungs of a ladder, the first and the last among them."""
+    if not most or len(ladder) <= most:
+        return ladder
+    return [ladder[round(place)] for place in np.linspace(0, len(ladder) - 1, most)]
 
 
 def squashed(picture: Picture, side: int, kept: Kept, neutral: int) -> Picture:

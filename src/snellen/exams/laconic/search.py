@@ -68,6 +68,10 @@ class Search:
     truth: int
     budget: int = 0
     """Pictures that may be asked; 0: as many as it takes."""
+    guard: float = 0.0
+    """The share of the original's margin that a right answer must keep, lest it be a guess."""
+    floor: float = -math.inf
+    """The margin that this comes to, once the original was asked."""
     replies: dict[Any, Reply] = field(default_factory=dict)
     best: Node | None = None
     """The least picture that was reached by the rules."""
@@ -85,7 +89,7 @@ class Search:
             truth = np.full(len(images), self.truth, np.intp)
             given = {"state": np.array([" ".join(map(str, state)) for state in new.values()])}
             answers: Answers = yield Sheet(images, self.choices, truth, given=given, prompt=PROMPT)
-            self.replies |= zip(new, replied(answers), strict=True)
+            self.replies |= zip(new, replied(answers, self.floor), strict=True)
         return [self.replies[key] for key in keys]
 
     def reach(self, state: State, reply: Reply, parent: Node | None) -> Node:
@@ -113,6 +117,8 @@ def least(search: Search, method: Method) -> Generator[Sheet, Answers, Node | No
         (reply,) = yield from search.ask([search.lattice.start])
         if not reply.right:
             return None
+        if search.guard:
+            search.floor = search.guard * reply.margin
         yield from method(search, search.reach(search.lattice.start, reply, None))
     except _SpentError:
         pass
@@ -248,15 +254,16 @@ def powell(search: Search, start: Node) -> Asking:
 METHODS: dict[str, Method] = {"powell": powell, "exhaustive": exhaustive}
 
 
-def replied(answers: Answers) -> list[Reply]:
-    """Read answers as right or wrong, and by how much."""
+def replied(answers: Answers, floor: float = -math.inf) -> list[Reply]:
+    """Read answers as right or wrong, and by how much; a margin below `floor` is wrong."""
     if answers.scores is None:
         return [Reply(bool(right), math.nan) for right in answers.right]
     rows, scores = np.arange(len(answers.right)), np.array(answers.scores, float)
     own = scores[rows, answers.truth]
     scores[rows, answers.truth] = -np.inf
     margins = own - scores.max(axis=1)
-    return [Reply(bool(r), float(m)) for r, m in zip(answers.right, margins, strict=True)]
+    sure = answers.right & ~(margins < floor)
+    return [Reply(bool(r), float(m)) for r, m in zip(sure, margins, strict=True)]
 
 
 def _stride(lattice: Lattice, state: State, way: int, length: int) -> State | None:
