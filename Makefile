@@ -26,11 +26,11 @@ tests:
 	$(PYTHON) -m venv .venv
 
 .venv/exam: .venv/bin/python pyproject.toml
-	$(RUN)python -m pip install --quiet --editable '.[torch]'
+	$(RUN)python -m pip install --quiet --editable '.[torch,reasoning]'
 	touch $@
 
 .venv/test: .venv/bin/python pyproject.toml
-	$(RUN)python -m pip install --quiet --editable '.[torch,onnx,keras,hf,sklearn,dask,dev]'
+	$(RUN)python -m pip install --quiet --editable '.[torch,onnx,keras,hf,sklearn,dask,reasoning,dev]'
 	touch $@ .venv/exam
 
 clean:

@@ -104,6 +104,12 @@ def png_once(pixels: bytes, shape: tuple[int, ...]) -> float:
     return png(np.frombuffer(pixels, np.uint8).reshape(shape))
 
 
+def resized(picture: np.ndarray, size: tuple[int, int], how: Any) -> np.ndarray:
+    grey = picture.shape[2] == 1
+    made = np.asarray(Image.fromarray(picture[..., 0] if grey else picture).resize(size, how))
+    return made[..., None] if grey else made
+
+
 def geometric(values: list[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
@@ -175,8 +181,8 @@ class Naive:
         return ratio
 
     def right(self, small: np.ndarray) -> bool:
-        shown = Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
-        answers = self.subject.answer(Sheet(np.asarray(shown)[None], self.names))
+        shown = resized(small, (SIDE, SIDE), Image.Resampling.BICUBIC)
+        answers = self.subject.answer(Sheet(shown[None], self.names))
         return bool(answers.choice[0] == self.truth)
 
     def reduced(self, x: np.ndarray) -> np.ndarray | None:
@@ -190,7 +196,7 @@ class Naive:
             return None
         made = self.picture
         if size:
-            made = np.asarray(Image.fromarray(made).resize((columns, rows), Image.Resampling.BOX))
+            made = resized(made, (columns, rows), Image.Resampling.BOX)
         if (count := round(256 - 254 * levels)) < 256:
             made = np.rint(np.rint(made / 255 * (count - 1)) * (255 / (count - 1)))
         filled = np.full(made.shape, NEUTRAL, np.uint8)

@@ -26,7 +26,10 @@ RANK = {
     **dict.fromkeys(["__main__"], 8),
 }
 SWAMP = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "handler"}
-HEAVY = {"torch", "keras", "onnxruntime", "sklearn", "transformers", "distributed", "matplotlib"}
+HEAVY = {
+    *("torch", "keras", "onnxruntime", "sklearn", "transformers", "distributed", "matplotlib"),
+    "numba",
+}
 
 
 def part(path: Path) -> str:
@@ -84,7 +87,9 @@ def test_functions_say_one_thing():
                 assert length <= 80, f"{path}: {node.name} has {length} lines"
 
 
-@pytest.mark.parametrize("code", ["import snellen", "from snellen.cli import main"])
+@pytest.mark.parametrize(
+    "code", ["import snellen", "from snellen.cli import main", "import snellen.images.svrt"]
+)
 def test_nothing_heavy_is_loaded_before_it_is_needed(code):
     told = subprocess.run(
         [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
