@@ -23,7 +23,7 @@ REACH = 2.4
 AWAY, FURTHEST = 2, 8
 """Ink is looked for so many pixels of the smaller shape away, and of any shape at most."""
 STEPS, SMALL_STEP = 15, 1e-5
-HOPEFUL = ((0, 0.8), (1, 0.65), (3, 0.5))
+HOPEFUL = ((0, 1.0), (1, 0.8), (3, 0.6))
 """From which step on the misfit must be less than what, or the fit is given up."""
 
 

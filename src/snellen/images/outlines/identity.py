@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from snellen.images.outlines.fitting import Floats, Points, Traced
     from snellen.images.outlines.regions import Cutting
 
-MISFIT = ((20, 30, 45, 90), (0.26, 0.3, 0.335, 0.37))
+MISFIT = ((20, 30, 40, 50, 70), (0.28, 0.33, 0.39, 0.405, 0.46))
 """Root mean square, in pixels of the smaller shape, below which two outlines are one.
 
-It goes by the pixels of the smaller outline, with interpolation. Rounding to pixels makes .30
-with a spread of .015, whatever the size; different shapes fit the better, the smaller they are.
+It goes by the pixels of the smaller outline, with interpolation. Turned, scaled or mirrored
+copies make .26 of 30 pixels and .33 of 100: one in 200 makes .37 and .40. Where a line is
+oblique, its outer pixels are drawn, up to .35 too far out, and where it is level they are
+not: that turns with no shape. Of different shapes, one in 200 makes less than .31 (30 pixels),
+.43 (40), .57 (60) or .85 (100); where the two meet, the limit is rather too low than too high.
 """
-CERTAIN = 0.31
+CERTAIN = 0.33
 """A misfit below which no other fit is looked for."""
 PREFERENCE = 0.005
 """How much better a fit must be to be preferred to one that was tried just before it."""

@@ -1,0 +1,1 @@
+"""Subjects that write a program from a handful of pictures and answer by it."""
