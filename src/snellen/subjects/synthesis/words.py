@@ -31,9 +31,9 @@ def told(belief: Belief, choices: Sequence[str]) -> str:
     lines = []
     for weight, rule in zip(belief.weights[:TOLD], belief.rules, strict=False):
         own, other = rule.own, 1 - rule.own
+        ranges = f"{_range(rule, own)}; {choices[other]}: {_range(rule, other)}"
         lines += [
-            f"{100 * weight:.0f} %  {choices[own]}: {rule.number.english} is {_range(rule, own)}; "
-            f"{choices[other]}: {_range(rule, other)}",
+            f"{100 * weight:.0f} %  {choices[own]}: {rule.number.english} is {ranges}",
             f"      {rule.number.code}  [{rule.kind}, {rule.bits:.1f} bits]",
         ]
     needed = dict.fromkeys(f"{choices[r.own]}: {r.number.english}" for r in belief.common)
