@@ -102,6 +102,26 @@ def test_chance_is_taken_off_as_it_should_be():
     assert stats.corrected(0.10, chance=0.10) == 0
 
 
-def test_an_interval_prints_as_percent():
-    assert f"{stats.Interval(0.852, 0.82, 0.881):%}" == "85 % [82, 88]"
-    assert f"{stats.Interval(1.5, 1.25, 2):.1f}" == "1.5 [1.2, 2.0]"
+@pytest.mark.parametrize(
+    ("interval", "spec", "told"),
+    [
+        ((0.852, 0.82, 0.881), "%", "85 % [82, 88]"),
+        ((0.037, 0.032, 0.044), "%", "3.7 % [3.2, 4.4]"),
+        ((0.99872, 0.9985, 0.9989), "%", "99.872 % [99.850, 99.890]"),
+        ((0.55, 0.5, 0.55), "%", "55 % [50, 55]"),
+        ((1.0, 1.0, 1.0), "%", "100 % [100, 100]"),
+        ((12.345, 1, 20), "", "12 [1, 20]"),
+        ((1.5, 1.25, 2), "", "1.5 [1.2, 2.0]"),
+        ((1.5, 1.25, 2), ".2f", "1.50 [1.25, 2.00]"),
+        ((math.nan, 0.0, 1.0), "%", "nan % [0, 100]"),
+        ((1.0, -math.inf, math.inf), "", "1 [-inf, inf]"),
+    ],
+)
+def test_an_interval_prints_with_the_decimals_that_its_width_deserves(interval, spec, told):
+    assert f"{stats.Interval(*interval):{spec}}" == told
+
+
+@given(st.floats(1e-4, 1e4), st.floats(-1e4, 1e4))
+def test_the_ends_of_a_printed_interval_are_told_apart(width, low):
+    low_told, high_told = f"{stats.Interval(low, low, low + width)}".split("[")[1][:-1].split(", ")
+    assert float(high_told) - float(low_told) >= 0.7 * width

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Numbers = Sequence[float] | npt.NDArray[Any]
 
 
+MOST_DECIMALS = 6
+
+
 class Interval(NamedTuple):
     """A value and the ends between which the truth plausibly lies."""
 
@@ -33,11 +36,25 @@ class Interval(NamedTuple):
     high: float
 
     def __format__(self, spec: str) -> str:
-        """Print as percent: `f"{interval:%}"` gives `85 % [82, 88]`."""
-        if spec == "%":
-            value, low, high = (f"{100 * x:.0f}" for x in self)
-            return f"{value} % [{low}, {high}]"
-        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+        """Print with as many decimals as the width deserves, unless `spec` says how many.
+
+        >>> f"{Interval(0.852, 0.82, 0.881):%}", f"{Interval(0.037, 0.032, 0.044):%}"
+        ('85 % [82, 88]', '3.7 % [3.2, 4.4]')
+        >>> f"{Interval(12.345, 1, 20)}", f"{Interval(12.345, 1, 20):.2f}"
+        ('12 [1, 20]', '12.35 [1.00, 20.00]')
+        """
+        parts, unit = ([100 * x for x in self], " %") if spec == "%" else (list(self), "")
+        if spec in ("", "%"):
+            spec = f".{_decimals(parts[2] - parts[1])}f"
+        value, low, high = (f"{x:{spec}}" for x in parts)
+        return f"{value}{unit} [{low}, {high}]"
+
+
+def _decimals(width: float) -> int:
+    """Return how many decimals make an interval at least five units of the last one wide."""
+    if not 0 < width < math.inf:
+        return 0
+    return min(max(math.ceil(math.log10(5 / width) - 1e-9), 0), MOST_DECIMALS)
 
 
 def corrected(accuracy: float, *, chance: float) -> float:

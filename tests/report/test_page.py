@@ -66,7 +66,9 @@ def test_rows_spread_intervals_and_keep_every_column():
 def test_cells_are_written_for_people():
     assert readable(HALF) == "50 % [40, 60]"
     assert readable(float("nan")) == "–"
-    assert readable(Interval(12.345, 1, 20)) == "12.3 [1, 20]"
+    assert readable(Interval(12.345, 1, 20)) == "12 [1, 20]"
+    assert readable(Interval(12.345, 12.1, 12.6)) == "12.3 [12.1, 12.6]"
+    assert readable(Interval(0.037, 0.032, 0.044)) == "3.7 % [3.2, 4.4]"
 
 
 class Page(HTMLParser):

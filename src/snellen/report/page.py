@@ -107,7 +107,7 @@ def readable(value: Any, *, plain: bool = False) -> str:
     ('0.0123', '3', '2,884', 'x')
     """
     if hasattr(value, "low"):
-        return f"{value:.2f}" if plain or max(map(abs, value)) > 2 else f"{value:%}"
+        return f"{value}" if plain or max(map(abs, value)) > 2 else f"{value:%}"
     if isinstance(value, float):
         large = abs(value) >= 1000
         return "–" if math.isnan(value) else f"{value:,.0f}" if large else f"{value:.3g}"
