@@ -22,6 +22,8 @@ from snellen.errors import BadAnswer, Unable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import numpy.typing as npt
+
     from snellen.core import Answers, Exam, Item, Measures, Step, Subject, Trials
 
 
@@ -40,13 +42,13 @@ class Sitting:
         self._flow = exam.examine(item)
         self.step: Step | None = next(self._flow)
 
-    def advance(self, answers: Answers | None = None) -> None:
-        """Hand in the answers to the present sheet, or leave the present lesson."""
+    def advance(self, answers: Answers | None = None, who: str = "") -> None:
+        """Hand in the answers of `who` to the present sheet, or leave the present lesson."""
         handed: Answers | None = None
         if isinstance(self.step, Sheet):
             if answers is None:
                 raise BadAnswer("a sheet can only be left by answering it")
-            handed = mark(self.step, answers)
+            handed = mark(self.step, answers, who)
             self._columns.append(_trial_columns(len(self._columns), self.step, handed))
         try:
             self.step = self._flow.send(handed)
@@ -88,7 +90,7 @@ def conduct(exam: Exam, subject: Subject, item: Item) -> Record:
             pupil = pupil.study(step)
             sitting.advance()
         else:
-            sitting.advance(pupil.answer(step.blind()))
+            sitting.advance(pupil.answer(step.blind()), subject.name)
     return sitting.record(subject, time.perf_counter() - start)
 
 
@@ -167,7 +169,7 @@ def _answers_together(pupil: Subject, sheets: Sequence[Sheet]) -> Sequence[Answe
     """Ask all sheets as one; one by one where that fails, so that only the guilty fail."""
     whole = replace(sheets[0].blind(), images=np.concatenate([s.images for s in sheets]))
     try:
-        answers = mark(whole, pupil.answer(whole))
+        answers = mark(whole, pupil.answer(whole), pupil.name)
     except Exception as error:  # noqa: BLE001 — it is told in the item's record
         if len(sheets) == 1:
             return [error]
@@ -190,25 +192,28 @@ def admit(exam: Exam, subject: Subject) -> None:
         )
 
 
-def mark(sheet: Sheet, answers: Answers) -> Answers:
-    """Check that the answers fit the sheet, and add the truth to them."""
+def mark(sheet: Sheet, answers: Answers, who: str = "") -> Answers:
+    """Check that the answers of `who` fit the sheet, and add the truth to them."""
+    subject = f"subject {who!r}" if who else "the subject"
     choice = np.asarray(answers.choice)
     if choice.shape != (len(sheet),):
         raise BadAnswer(
-            f"a sheet of {len(sheet)} pictures came back with choices of shape {choice.shape}"
+            f"{subject} answered {len(sheet)} pictures with choices of shape {choice.shape}; "
+            "let it return one index a picture, in their order"
         )
     if len(choice) and not (choice.min() >= PASS and choice.max() < len(sheet.choices)):
         raise BadAnswer(
-            f"choices run from {choice.min()} to {choice.max()}, "
-            f"but the sheet offers 0..{len(sheet.choices) - 1}"
+            f"{subject} gave choices from {choice.min()} to {choice.max()}, and the sheet offers "
+            f"0..{len(sheet.choices) - 1}; let it return places of its choices, or {PASS} for none"
         )
-    if "scores" in sheet.asks:
-        _check_scores(sheet, answers)
     if "signals" in sheet.asks and not answers.signals:
-        raise BadAnswer("the sheet asks for signals, and none came back")
+        raise BadAnswer(
+            f"{subject} gave no signals, and the sheet asks for them; let it return "
+            "Answers(…, signals={name: a row a picture})"
+        )
     return type(answers)(
         choice.astype(np.intp),
-        answers.scores,
+        _checked_scores(sheet, answers, subject),
         answers.signals,
         answers.seconds,
         answers.note,
@@ -216,13 +221,29 @@ def mark(sheet: Sheet, answers: Answers) -> Answers:
     )
 
 
-def _check_scores(sheet: Sheet, answers: Answers) -> None:
-    wanted = (len(sheet), len(sheet.choices))
-    found = None if answers.scores is None else answers.scores.shape
-    if answers.scores is None or found != wanted:
-        raise BadAnswer(f"the sheet asks for scores of shape {wanted}, and {found} came back")
-    if not np.isfinite(answers.scores).all():
-        raise BadAnswer("some scores are NaN or infinite")
+def _checked_scores(
+    sheet: Sheet, answers: Answers, subject: str
+) -> npt.NDArray[np.floating[Any]] | None:
+    """Return the scores, which are checked whether the sheet asks for them or not."""
+    if answers.scores is None:
+        if "scores" in sheet.asks:
+            raise BadAnswer(
+                f"{subject} gave no scores, and the sheet asks for them; let it return "
+                "Answers(choice, scores)"
+            )
+        return None
+    scores, wanted = np.asarray(answers.scores), (len(sheet), len(sheet.choices))
+    if scores.shape != wanted:
+        raise BadAnswer(
+            f"{subject} gave scores of shape {scores.shape}, not {wanted}; let it return a row a "
+            "picture and a column a choice"
+        )
+    if not np.isfinite(scores).all():
+        raise BadAnswer(
+            f"{subject} gave NaN or infinite scores; look at its normalisation, and let what "
+            "cannot be score very low instead"
+        )
+    return scores
 
 
 def _trial_columns(number: int, sheet: Sheet, answers: Answers) -> dict[str, Any]:
