@@ -88,6 +88,41 @@ def test_a_record_with_missing_parts_loses_only_itself(tmp_path):
     assert f"{log.name}:1" in again.damaged[0]
 
 
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ("exam", 3), ("version", "1"), ("settings", []), ("item", ["place"]),
+        ("item", {"place": [1]}), ("subject", None), ("fingerprint", {}), ("measures", "right"),
+        ("trials", 7), ("artefacts", []), ("artefacts", {"x": 1}), ("seconds", "long"),
+        ("versions", None), ("error", False),
+    ],
+)  # fmt: skip
+def test_a_record_with_parts_of_wrong_types_loses_only_itself(tmp_path, part, wrong):
+    folder = RunFolder(tmp_path)
+    folder.begin(Plan("toy", {}, ("who",), "snellen run toy"))
+    folder.append(record(0))
+    folder.append(record(1))
+    log = only_log(folder)
+    plan, first, second = log.read_text().splitlines()
+    broken = json.dumps({**json.loads(first), part: wrong})
+    log.write_text(f"{plan}\n{broken}\n{second}\n")
+    again = RunFolder(tmp_path)
+    assert [r.item["place"] for r in again.records()] == [1]
+    assert len(again.plans()) == 1
+    assert again.damaged == [f"{log}:2 is no whole record"]  # reading plans does not forget it
+
+
+def test_a_plan_with_wrong_parts_is_left_out_and_told(tmp_path):
+    folder = RunFolder(tmp_path)
+    for subjects in ("who", ("who",)):
+        folder.begin(Plan("toy", {}, subjects, "snellen run toy"))
+    log = only_log(folder)
+    log.write_text(log.read_text().replace('["w","h","o"]', "3", 1))
+    again = RunFolder(tmp_path)
+    assert [p.subjects for p in again.plans()] == [("who",)]
+    assert again.damaged == [f"{log}:1 is no whole plan"]
+
+
 def test_answers_that_were_tampered_with_are_noticed(tmp_path):
     RunFolder(tmp_path).append(record(0))
     (file,) = (tmp_path / "artefacts").rglob("*.npz")

@@ -27,6 +27,15 @@ from snellen.core import Attachment, Item, Record
 from snellen.digests import digest
 from snellen.errors import LogError
 
+PLAN = {"exam": str, "settings": dict, "subjects": list, "command": str}
+RECORD = {
+    **dict.fromkeys(["exam", "subject", "fingerprint", "trials", "error"], str),
+    **dict.fromkeys(["settings", "item", "measures", "artefacts", "versions"], dict),
+    "version": int,
+    "seconds": (int, float),
+}
+"""What the parts of a line are in JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -77,9 +86,13 @@ class RunFolder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.damaged: list[str] = []
-        """Lines that could not be read, with their places; their items are done again."""
+        self._damaged: dict[str, list[str]] = {}
         self._log: Path | None = None
+
+    @property
+    def damaged(self) -> list[str]:
+        """Lines that could not be read, with their places; their items are done again."""
+        return list(dict.fromkeys(told for found in self._damaged.values() for told in found))
 
     def begin(self, plan: Plan) -> None:
         """Note what is set out to be done."""
@@ -108,8 +121,8 @@ class RunFolder:
         for place, line in self._lines("record"):
             try:
                 record = self._record(line)
-            except (KeyError, TypeError, ValueError, AttributeError):
-                self.damaged.append(f"{place} lacks parts of a record")
+            except (KeyError, TypeError, ValueError):
+                self._damaged["record"].append(f"{place} is no whole record")
                 continue
             known = latest.get(record.key)
             if known is None or known.error or not record.error:
@@ -118,27 +131,33 @@ class RunFolder:
 
     def plans(self) -> list[Plan]:
         """Return every plan, oldest first."""
-        return [
-            Plan(line["exam"], line["settings"], tuple(line["subjects"]), line["command"])
-            for _, line in self._lines("plan")
-        ]
+        made = []
+        for place, line in self._lines("plan"):
+            try:
+                _check_types(line, PLAN)
+            except (KeyError, TypeError):
+                self._damaged["plan"].append(f"{place} is no whole plan")
+                continue
+            subjects = tuple(map(str, line["subjects"]))
+            made.append(Plan(line["exam"], line["settings"], subjects, line["command"]))
+        return made
 
     def _lines(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield whole lines of a kind with their places, oldest log first."""
         if not self.path.is_dir():
             raise LogError(f"there is no run folder {self.path}; make one with: snellen run")
-        self.damaged = []
+        damaged = self._damaged[kind] = []
         logs = sorted(self.path.glob("log-*.jsonl"), key=lambda p: (p.stat().st_mtime_ns, p.name))
         for log in logs:
             *lines, torn = log.read_bytes().split(b"\n")
             if torn:
-                self.damaged.append(f"{log}:{len(lines) + 1} stops in the middle of a line")
+                damaged.append(f"{log}:{len(lines) + 1} stops in the middle of a line")
             for number, line in enumerate(lines, 1):
                 try:
                     value = json.loads(line)
                     wanted = value["kind"] == kind
                 except (ValueError, TypeError, KeyError):
-                    self.damaged.append(f"{log}:{number} is not a line of this program's")
+                    damaged.append(f"{log}:{number} is not a line of this program's")
                 else:
                     if wanted:
                         yield f"{log}:{number}", value
@@ -169,6 +188,9 @@ class RunFolder:
         }
 
     def _record(self, line: Mapping[str, Any]) -> Record:
+        _check_types(line, RECORD)
+        if not all(isinstance(value, str | int | float) for value in line["item"].values()):
+            raise TypeError("a facet is neither text nor a number")
         files = {
             name: Attachment(self.path / place, Path(place).suffix)
             for name, place in line["artefacts"].items()
@@ -194,7 +216,7 @@ class RunFolder:
         return place.as_posix()
 
     def _write_line(self, value: Mapping[str, Any]) -> None:
-        text = json.dumps(value, separators=(",", ":"), default=_plain) + "\n"
+        text = json.dumps(value, separators=(",", ":"), default=jsonable) + "\n"
         left = memoryview(text.encode())
         try:
             if self._log is None:
@@ -234,7 +256,14 @@ def told_apart(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _plain(value: Any) -> Any:
+def _check_types(line: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise `TypeError` where a part of a line is of another type than it was written with."""
+    for name, kind in wanted.items():
+        if not isinstance(line[name], kind):
+            raise TypeError(f"{name} is a {type(line[name]).__name__}")
+
+
+def jsonable(value: Any) -> Any:
     """Turn NumPy's numbers and arrays into JSON's."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen import settings
-from snellen.core import Answers, Exam, Lesson, Result, Sheet, Subject
+from snellen.core import Answers, Attachment, Exam, Lesson, Result, Sheet, Subject
+from snellen.log import jsonable
 from snellen.seeds import Seed
 from snellen.sitting import Sitting, conduct, mark
 
@@ -56,7 +57,7 @@ def check_subject(subject: Subject) -> None:
         _check_same(pupil.answer(sheet), again.answer(sheet), "the same lesson, the same pupil")
         assert pupil.fingerprint == subject.fingerprint, "a fingerprint does not change by study"
     answers = pupil.answer(sheet)
-    mark(sheet, answers)
+    mark(sheet, answers, subject.name)
     if "scores" in subject.gives:
         assert answers.scores is not None, "who gives scores gives them each time"
         top = answers.scores[np.arange(12), answers.choice]
@@ -81,7 +82,9 @@ def _check_item(exam: Exam, item: Item) -> Record:
     assert first.keys() == second.keys(), "the same columns each time"
     for name in first:
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)
-    json.dumps(_plain(sittings[0].measures))
+    measures = sittings[0].measures.items()
+    kept = {name: value for name, value in measures if not isinstance(value, Attachment)}
+    json.dumps(kept, default=jsonable)
     return sittings[0].record(_Scripted(), 0.0)
 
 
@@ -110,14 +113,6 @@ def _check_same(one: Answers, other: Answers, promise: str) -> None:
     np.testing.assert_array_equal(one.choice, other.choice, err_msg=promise)
     if one.scores is not None and other.scores is not None:
         np.testing.assert_array_equal(one.scores, other.scores, err_msg=promise)
-
-
-def _plain(measures: Any) -> Any:
-    from snellen.core import Attachment
-    from snellen.log import _plain as plain
-
-    kept = {k: v for k, v in measures.items() if not isinstance(v, Attachment)}
-    return json.loads(json.dumps(kept, default=plain))
 
 
 __all__ = ["check_exam", "check_subject", "conduct"]
