@@ -84,7 +84,8 @@ def _paired(
         if not found:
             raise BadSetting(f"no complete record of {who!r} is here; there are {', '.join(names)}")
     groups: dict[tuple[str, Any], list[Pair]] = defaultdict(list)
-    for key in sat[first].keys() & sat[second].keys():
+    common = sat[first].keys() & sat[second].keys()
+    for key in sorted(common, key=lambda k: (*k[:2], k[2].key)):
         one, other = sat[first][key], sat[second][key]
         if by and by not in one.item:
             raise BadSetting(

@@ -1,7 +1,9 @@
 import base64
 import csv
 import io
+import random
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -9,11 +11,12 @@ import pytest
 
 from snellen import plugins, report
 from snellen.core import Item, Record, Result, Verdict
-from snellen.errors import LogError
+from snellen.errors import LogError, SnellenError
 from snellen.figures import Curves, Dots, Gallery, Matrix, Table
 from snellen.log import Plan, RunFolder
 from snellen.report.draw import picture
 from snellen.report.page import as_csv, readable
+from snellen.sitting import conduct
 from snellen.stats import Interval
 
 EVIL = "<script>alert('x')</script>&\"'"
@@ -142,14 +145,66 @@ def test_behind_every_figure_are_its_numbers_its_formula_and_its_command(evil_ru
 def test_two_models_of_one_name_are_told_apart(tmp_path):
     exam = plugins.exam("abstraction", transformations="mirrored", repeats=2, samples=60, tests=60)
     folder = RunFolder(tmp_path)
-    from snellen.sitting import conduct
-
     folder.begin(Plan("abstraction", plugins.settings.dump(exam), ("chance",), "snellen run …"))
     for seed in (1, 2):
         for item in exam.items():
             folder.append(conduct(exam, plugins.subject(f"chance,seed={seed}"), item))
     (graded,) = report.grade_folder(folder)
     assert {v.subject for v in graded.result.verdicts} == {"chance (ce-1-1)", "chance (ce-1-2)"}
+
+
+@pytest.fixture
+def small_run(tmp_path):
+    """A run of four subjects, two of which are baselines."""
+    exam = plugins.exam("abstraction", transformations="mirrored,rotated", **TINY)
+    folder = RunFolder(tmp_path / "run")
+    asked = ("simulated,person=2", "simulated,person=1", "nearest", "chance")
+    folder.begin(Plan("abstraction", plugins.settings.dump(exam), asked, "snellen run …"))
+    for who in asked:
+        for item in exam.items():
+            folder.append(conduct(exam, plugins.subject(who), item))
+    return folder
+
+
+TINY = {"repeats": 3, "samples": 60, "tests": 60}
+
+
+def test_the_order_in_which_records_arrive_leaves_no_trace(small_run):
+    (log,) = small_run.path.glob("log-*.jsonl")
+    plan, *lines = log.read_text().splitlines(keepends=True)
+    written = []
+    for seed in range(3):
+        report.write(RunFolder(small_run.path))
+        beside = small_run.path / "report_files"
+        written.append({p.name: p.read_bytes() for p in beside.glob("*.csv")})
+        random.Random(seed).shuffle(lines)
+        log.write_text("".join([plan, *lines]))
+    assert written[0]
+    assert written[0] == written[1] == written[2]
+    (graded,) = report.grade_folder(small_run)
+    order = list(dict.fromkeys(v.subject for v in graded.result.verdicts))
+    assert order == ["simulated-1", "simulated-2", "nearest", "chance"]
+    assert [r.item for r in graded.records[:12]] == list(graded.exam.items())
+
+
+def test_models_come_in_the_order_in_which_they_were_asked_for(small_run):
+    small_run.begin(Plan("abstraction", {**TINY}, ("torch:b/zeta.py:net", "alpha.onnx"), "…"))
+    (record, *_) = small_run.records()
+    for name in ("alpha.onnx", "net"):
+        small_run.append(replace(record, subject=name, fingerprint=name, trials={}))
+    graded = report.grade_folder(small_run)[0]
+    order = list(dict.fromkeys(r.subject for r in graded.records))
+    assert order == ["net", "alpha.onnx", "simulated-1", "simulated-2", "nearest", "chance"]
+
+
+@pytest.mark.parametrize(
+    "measures", [{}, {"asked": 3}, {"asked": {"known": "ten"}}, {"asked": {}, "seen": None}]
+)
+def test_measures_that_cannot_be_graded_are_told_with_the_log_and_the_remedy(small_run, measures):
+    (record, *_) = small_run.records()
+    small_run.append(replace(record, measures={**measures}, trials={}))
+    with pytest.raises(SnellenError, match=r"records in .*run: .*; if a log there was edited, put"):
+        report.write(small_run)
 
 
 def test_a_folder_without_a_run_is_told(tmp_path):

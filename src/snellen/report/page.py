@@ -60,13 +60,12 @@ def grade_folder(folder: RunFolder) -> list[Graded]:
     records, plans = told_apart(folder.records()), folder.plans()
     if not plans:
         raise LogError(f"{folder.path} holds no run; make one with: snellen run EXAM -m MODEL")
-    made: dict[str, tuple[Exam, Plan, list[str]]] = {}
+    made: dict[str, tuple[Exam, list[Plan]]] = {}
     for plan in plans:
         exam = plugins.exam(plan.exam, **plan.settings)
         key = f"{exam.name} {sorted(settings.shaping(exam).items())}"
-        commands = [*(made[key][2] if key in made else []), plan.command]
-        made[key] = exam, plan, list(dict.fromkeys(commands))
-    return [_graded(exam, plan, commands, records) for exam, plan, commands in made.values()]
+        made[key] = exam, [*(made[key][1] if key in made else []), plan]
+    return [_graded(exam, of_exam, records, folder) for exam, of_exam in made.values()]
 
 
 def write(folder: RunFolder, out: Path | None = None) -> Report:
@@ -119,19 +118,48 @@ def _guarded(value: Any) -> Any:
     return "'" + value if isinstance(value, str) and value[:1] in ("=", "@") else value
 
 
-def _graded(exam: Exam, plan: Plan, commands: list[str], records: Sequence[Record]) -> Graded:
+def _graded(
+    exam: Exam, plans: Sequence[Plan], records: Sequence[Record], folder: RunFolder
+) -> Graded:
     shaping = settings.shaping(exam)
     own = [
         r
         for r in records
         if (r.exam, r.version) == (exam.name, exam.version) and dict(r.settings) == shaping
     ]
+    own = _in_order(own, exam, plans)
     good = [r for r in own if not r.error]
     try:
         result = exam.grade(good) if good else Result()
-    except (KeyError, IndexError, ZeroDivisionError) as error:
-        raise SnellenError(f"exam {exam.name!r} cannot grade these records: {error!r}") from error
-    return Graded(exam, plan.exam, good, [r for r in own if r.error], result, commands)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise SnellenError(
+            f"exam {exam.name!r} cannot grade the records in {folder.path}: {error!r}; if a log "
+            "there was edited, put the original back, else sit the exam anew with another --into"
+        ) from error
+    commands = list(dict.fromkeys(plan.command for plan in plans))
+    failed = [r for r in own if r.error]
+    return Graded(exam, plans[-1].exam, good, failed, result, commands)
+
+
+def _in_order(records: Sequence[Record], exam: Exam, plans: Sequence[Plan]) -> list[Record]:
+    """Sort records as they were asked for, so that nothing tells who was done first.
+
+    Subjects come as the plans name them, baselines last; items come as the exam lists them.
+    """
+    asked = list(dict.fromkeys(who for plan in plans for who in plan.subjects))
+    words = [re.split(r"[:/,=]", who) for who in asked]  # where a subject's name may come from
+    try:
+        places = {item: place for place, item in enumerate(exam.items())}
+    except SnellenError:  # what it draws its items from is not on this machine
+        places = {}
+
+    def rank(r: Record) -> tuple[bool, int, str, str, int, str]:
+        name = r.subject.removesuffix(f" ({r.fingerprint[-6:]})")
+        named = next((n for n, said in enumerate(words) if name in said), len(words))
+        place = places.get(r.item, len(places))
+        return name in exam.baselines, named, r.subject, r.fingerprint, place, r.item.key
+
+    return sorted(records, key=rank)
 
 
 class _Beside:
