@@ -333,18 +333,40 @@ def test_parts_of_the_tables_can_be_asked_for():
     assert {i["row"] for i in exam(mode="paper", tables=1, noise=4).items()} == {"noise 4"}
 
 
+def paper_result(who, repeats, **values):
+    e = exam(mode="paper", tables=7, transformations="rotated", repeats=repeats, **values)
+    return e.grade([conduct(e, plugins.subject(who), i) for i in e.items()])
+
+
 def test_a_cell_is_set_beside_the_published_one():
-    e = exam(mode="paper", tables=7, transformations="rotated", samples=1000, repeats=2)
-    records = [conduct(e, plugins.subject("chance"), i) for i in e.items()]
-    table = e.grade(records).figures[0]
+    table = paper_result("simulated", 2, samples=1000).figures[0]
     (row,) = table.cells
     assert row["published"] == "74.00 ± 3.58 %"
     ours, sd = (float(x) for x in row["ours"].removesuffix(" %").split(" ± "))
     assert row["difference in sd"] == pytest.approx(
         (ours - 74) / math.sqrt(sd**2 + 3.58**2 + 1 / 6)
     )
-    other = exam(mode="paper", design="add", tables=7, transformations="rotated", samples=1000)
-    assert "published" not in other.grade(records).figures[0].cells[0]
+    other = paper_result("simulated", 2, samples=1000, design="add")
+    assert "published" not in other.figures[0].cells[0]
+
+
+def test_a_single_repeat_has_no_deviation():
+    result = paper_result("simulated", 1, samples="1000,2000")
+    for row in result.figures[0].cells:
+        assert "published" in row
+        assert "difference in sd" not in row
+        assert "±" not in row["ours"]
+    assert result.verdicts[0].text.startswith("Table 7: 2 cells; held-out")
+    assert (
+        paper_result("simulated", 1, samples=1000).verdicts[0].text.startswith("Table 7: 1 cell;")
+    )
+
+
+@pytest.mark.parametrize("who", ["chance", "nearest"])
+def test_the_papers_network_is_not_what_baselines_are_set_beside(who):
+    (table,) = paper_result(who, 2, samples=1000).figures
+    assert table.title == f"Table 7: {who}"
+    assert not {"published", "difference in sd"} & set(table.cells[0])
 
 
 def trained(**values):

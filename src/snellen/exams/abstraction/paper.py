@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LEVELS = (0, 2, 5, 8, 10)
 ROUNDED = 1 / 12
 """Variance of a percentage given as a whole number."""
+DIFFERENCE = (
+    "difference = (ours − published) ÷ √(sd² + sd² + 2/12), 1/12 being the variance of rounding"
+)
 
 
 class Protocol(NamedTuple):
@@ -138,11 +141,12 @@ def grade(exam: Abstraction, records: Sequence[Record]) -> Result:
     order = sorted(by, key=lambda k: (k[0] in exam.baselines, k[0], k[1]))
     for subject, table in order:
         cells = {place: _ours(found) for place, found in by[subject, table].items()}
-        differences = _differences(table, cells) if comparable else {}
-        figures.append(_table(subject, table, cells, differences))
-        if subject not in exam.baselines:
-            figures.append(_dots(subject, table, cells, comparable=comparable))
-            verdicts.append(_verdict(subject, table, cells, differences))
+        baseline = subject in exam.baselines
+        beside = comparable and not baseline  # what the paper gives is a network's
+        figures.append(_table(subject, table, cells, beside=beside))
+        if not baseline:
+            figures.append(_dots(subject, table, cells, beside=beside))
+            verdicts.append(_verdict(subject, table, cells, beside=beside))
     chance = 1 / len(load_shapes(exam.shapes).names)
     return Result([*verdicts, *_baseline_verdicts(exam, by, chance)], figures)
 
@@ -185,41 +189,44 @@ def _held(record: Record, what: str) -> int:
 
 
 def _differences(table: int, cells: Mapping[tuple[str, int], Ours]) -> dict[tuple[str, int], float]:
-    """Return (ours − published) ÷ √(both variances, each with that of rounding)."""
+    """Return (ours − published) ÷ √(both variances, each with that of rounding).
+
+    A single repeat has no deviation to measure by.
+    """
     made = {}
     for (row, samples), ours in cells.items():
         theirs = published()[table, row, samples]
-        made[row, samples] = (ours.mean - theirs.mean) / math.sqrt(
-            ours.sd**2 + theirs.sd**2 + 2 * ROUNDED
-        )
+        if ours.repeats > 1:
+            variance = ours.sd**2 + theirs.sd**2 + 2 * ROUNDED
+            made[row, samples] = (ours.mean - theirs.mean) / math.sqrt(variance)
     return made
 
 
 def _table(
-    subject: str,
-    table: int,
-    cells: Mapping[tuple[str, int], Ours],
-    differences: Mapping[tuple[str, int], float],
+    subject: str, table: int, cells: Mapping[tuple[str, int], Ours], *, beside: bool
 ) -> Table:
     rows = []
+    differences = _differences(table, cells) if beside else {}
     for (row, samples), ours in cells.items():
+        single = ours.repeats == 1
         line: dict[str, Any] = {
             "row": row,
             "n": samples,
-            "ours": f"{ours.mean:.2f} ± {ours.sd:.2f} %",
+            "ours": f"{ours.mean:.0f} %" if single else f"{ours.mean:.2f} ± {ours.sd:.2f} %",
             "accuracy": ours.interval,
             "held-out": ours.held_out or "",
             "repeats": ours.repeats,
         }
-        if differences:
+        if beside:
             theirs = published()[table, row, samples]
             line["published"] = f"{theirs.mean:.2f} ± {theirs.sd:.2f} %"
-            line["difference in sd"] = differences[row, samples]
+        if differences:
+            line["difference in sd"] = differences.get((row, samples), "")
         rows.append(line)
     made = protocol(table, "rotated")
     return Table(
         name=f"table-{table}-{subject}",
-        title=f"Table {table}: {subject} beside the paper",
+        title=f"Table {table}: {subject}" + (" beside the paper" if beside else ""),
         caption=(
             f"{made.level} shapes transformed in the lesson, noise {made.sheet_noise:g} in the "
             "test. "
@@ -227,16 +234,14 @@ def _table(
             "transformed, without the outcomes that change nothing."
         ),
         formula=(
-            "ours: mean ± population sd of accuracies cut to whole percent; difference = "
-            "(ours − published) ÷ √(sd² + sd² + 2/12), 1/12 being the variance of rounding"
+            "ours: mean ± population sd of accuracies cut to whole percent"
+            + (f"; {DIFFERENCE}" if differences else "")
         ),
         cells=rows,
     )
 
 
-def _dots(
-    subject: str, table: int, cells: Mapping[tuple[str, int], Ours], *, comparable: bool
-) -> Dots:
+def _dots(subject: str, table: int, cells: Mapping[tuple[str, int], Ours], *, beside: bool) -> Dots:
     names = [f"{row}, n={samples}" for row, samples in cells]
     held = {"held-out shapes": [c.held_out for c in cells.values()]}
     theirs = [published()[table, row, n].mean / 100 for row, n in cells]
@@ -251,29 +256,30 @@ def _dots(
             **(held if any(held["held-out shapes"]) else {}),
         },
         null=0.1,
-        reference={"published": theirs} if comparable else {},
+        reference={"published": theirs} if beside else {},
     )
 
 
 def _verdict(
-    subject: str,
-    table: int,
-    cells: Mapping[tuple[str, int], Ours],
-    differences: Mapping[tuple[str, int], float],
+    subject: str, table: int, cells: Mapping[tuple[str, int], Ours], *, beside: bool
 ) -> Verdict:
     held = [c.held_out.value for c in cells.values() if c.held_out]
     below = sum(value < 0.1 for value in held)
-    told = f"Table {table}: {len(cells)} cells"
-    if differences:
+    told = f"Table {table}: {_cells(len(cells))}"
+    if differences := _differences(table, cells) if beside else {}:
         near = sum(abs(d) <= 2 for d in differences.values())
         worst = max(differences, key=lambda place: abs(differences[place]))
         told = (
-            f"Table {table}: {near} of {len(cells)} cells lie within 2 standard deviations of the "
-            f"published; the farthest is {worst[0]} at n={worst[1]}, {differences[worst]:+.1f}"
+            f"Table {table}: {near} of {_cells(len(differences))} within 2 standard deviations of "
+            f"the published; the farthest is {worst[0]} at n={worst[1]}, {differences[worst]:+.1f}"
         )
     if held:
         told += f"; held-out accuracy is below chance in {below} of {len(held)}"
     return Verdict(subject, told + ".")
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"
 
 
 def _baseline_verdicts(
