@@ -43,7 +43,7 @@ def test_a_run_ends_with_verdicts_and_the_place_of_the_report(finished):
     assert "12/12 items" in done.stderr
     assert "abstraction: Did it learn the transformation" in done.stdout
     assert "simulated-1: " in done.stdout
-    assert "chance: not learned: mirrored." in done.stdout
+    assert "chance: not shown: mirrored." in done.stdout
     assert done.stdout.strip().endswith(f"report: {folder / 'report.html'}")
     assert (folder / "report_files" / "abstraction-gain.pdf").read_bytes().startswith(b"%PDF")
 

@@ -12,7 +12,8 @@ shapes that it never saw transformed; one that memorises gains only on those it 
 
 Verdicts, each by a one-sided test over repeats, Holm-corrected over all of a subject's:
 pre-written (knowledge of all shapes at level 0 above `good`), learned (gain above 0),
-memorised (gain on shown shapes only), not learned.
+memorised (gain on shown shapes only). Where none holds: not learned, or not shown where
+the interval leaves a gain of more than 10 points possible.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class Abstraction:
         return tally(sheet, answers, shapes, cell.seen)
 
     def grade(self, records: Sequence[Record]) -> Result:
-        """Say of each subject and transformation which of the four it was."""
+        """Say of each subject and transformation which of these it was."""
         grade = paper.grade if self.mode == "paper" else held_out.grade
         content = load_shapes(self.shapes).content
         return grade(self, [r for r in records if r.item.get("pictures", "") == content])

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 FEWEST_FOR_NEW = 3
 """Outcomes a transformation must have, its identity apart, for some to be kept out."""
 SIGNIFICANT = 0.05
-UNPROVEN = ("memorised", "not learned")
 NOTABLE = 0.1
+"""A gain that would matter."""
 OPEN = " The interval leaves a gain possible: more repeats would tell."
+WORSE = " On these, the lesson made it worse."
 
 
 def items(exam: Abstraction) -> Sequence[Item]:
@@ -123,9 +124,15 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The first of the four that holds."""
+        """The first of those tested that holds; else whether a gain is ruled out."""
         held = (name for name, p in self.p.items() if p < SIGNIFICANT)
-        return next(held, "not learned")
+        return next(held, "not shown" if self.open else "not learned")
+
+    @property
+    def open(self) -> bool:
+        """Whether the interval leaves a gain possible that would matter."""
+        gain = self.interval("held-out gain")
+        return gain is None or gain.high > NOTABLE
 
 
 def grade(exam: Abstraction, records: Sequence[Record]) -> Result:
@@ -223,17 +230,23 @@ def _share(counts: Sequence[tuple[int, int]]) -> float:
     return sum(r for r, _ in counts) / asked if asked else math.nan
 
 
-def _name(finding: Finding, others: Sequence[Finding]) -> str:
-    """Name the transformation, and only those conditions in which findings differ."""
-    at, parts = finding.at, [finding.at.transformation]
-    for part, text in (
-        ("level", f"{at.level} shown"),
-        ("noise", f"σ={at.noise:g}"),
-        ("samples", f"n={at.samples}"),
-    ):
-        if len({getattr(f.at, part) for f in others}) > 1:
-            parts.append(text)
-    return ", ".join(parts)
+def _name(finding: Finding, others: Sequence[Finding], without: str = "") -> str:
+    """Name the transformation, and only those conditions in which findings differ.
+
+    The condition `without` is told elsewhere.
+    """
+    at = finding.at
+    conditions = {
+        "level": f"{at.level} shown",
+        "noise": f"σ={at.noise:g}",
+        "samples": f"n={at.samples}",
+    }
+    told = [
+        text
+        for part, text in conditions.items()
+        if part != without and len({getattr(f.at, part) for f in others}) > 1
+    ]
+    return f"{at.transformation} ({', '.join(told)})" if told else at.transformation
 
 
 def _verdicts(exam: Abstraction, found: Sequence[Finding], chance: float) -> list[Verdict]:
@@ -257,6 +270,7 @@ TONES: dict[str, Any] = {
     "pre-written": "fair",
     "memorised": "poor",
     "not learned": "poor",
+    "not shown": "plain",
 }
 
 
@@ -269,13 +283,15 @@ def _sentence(f: Finding, own: Sequence[Finding], chance: float) -> str:
         )
     before = f.means["held-out before"].value
     know = corrected(held.value, chance=chance)
-    p = f.p["pre-written" if f.verdict == "pre-written" else "learned"]
+    tested = f.verdict if f.verdict in f.p else "learned"
     return (
         f"{_name(f, own)}: {f.verdict}. On shapes never shown {_participle(f)} it is "
         f"{held:%} right (knowledge {100 * know:.0f} %, mere likeness {100 * f.alike:.0f} %), "
         f"{100 * before:.0f} % before the lesson: a gain of {100 * gain.value:+.0f} points "
-        f"[{100 * gain.low:+.0f}, {100 * gain.high:+.0f}]; p = {p:.2g} after Holm's correction."
-        + (OPEN if f.verdict in UNPROVEN and gain.high > NOTABLE else "")
+        f"[{100 * gain.low:+.0f}, {100 * gain.high:+.0f}]; p = {f.p[tested]:.2g} (of “{tested}”, "
+        "after Holm's correction)."
+        + (OPEN if f.open and f.verdict in ("memorised", "not shown") else "")
+        + (WORSE if gain.high < 0 else "")
     )
 
 
@@ -366,7 +382,8 @@ def _by_level(found: Sequence[Finding], chance: float) -> Curves:
     series: dict[str, list[Interval | None]] = {}
     for f in found:
         if (held := f.interval("held-out")) is not None:
-            row = series.setdefault(f"{f.at.subject}: {f.at.transformation}", [None] * len(levels))
+            name = f"{f.at.subject}: {_name(f, found, without='level')}"
+            row = series.setdefault(name, [None] * len(levels))
             row[levels.index(f.at.level)] = held
             row[0] = row[0] or f.interval("held-out before")
     return Curves(
