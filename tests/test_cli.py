@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from snellen import plugins, show
 from snellen.cli import main
 from snellen.log import RunFolder
 
@@ -173,6 +174,17 @@ def test_show_prints_formulas_settings_and_pictures(tmp_path):
     assert "learning gain" in done.stdout
     assert "how many shapes are shown transformed" in done.stdout
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_contact_sheet_shows_every_way_before_any_comes_again():
+    five = show._varied(plugins.exam("abstraction"))
+    ways = [item["transformation"] for item in five]
+    assert set(ways[:5]) == set(plugins.exam("abstraction").transformations)
+    assert [item["level"] for item in five] == [0, 8] * 3
+    table = show._varied(plugins.exam("abstraction", mode="paper"))
+    assert len({item["table"] for item in table}) == len({item["row"] for item in table}) == 6
+    few = show._varied(plugins.exam("abstraction", transformations="rotated", repeats=1))
+    assert [item["level"] for item in few] == [0, 8]
 
 
 def test_ls_lists_exams_subjects_and_runs(finished):

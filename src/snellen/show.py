@@ -20,7 +20,7 @@ from snellen.report.draw import picture
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from snellen.core import Exam, Images, Step
+    from snellen.core import Exam, Images, Item, Scalar, Step
 
 MOST_ITEMS, MOST_STEPS, MOST_PICTURES = 6, 4, 10
 
@@ -85,10 +85,17 @@ def _shelf(step: Step) -> tuple[Images, list[str]]:
     return step.images[places], names
 
 
-def _varied(exam: Exam) -> list[Any]:
-    """Pick items that differ: spread over all of them."""
-    items = plugins.items(exam)
-    return [items[p] for p in np.unique(np.linspace(0, len(items) - 1, MOST_ITEMS).astype(int))]
+def _varied(exam: Exam) -> list[Item]:
+    """Pick items that differ: each time the first one whose facets have been seen least."""
+    left: list[Item] = list(plugins.items(exam))
+    picked: list[Item] = []
+    seen: Counter[tuple[str, Scalar]] = Counter()
+    while left and len(picked) < MOST_ITEMS:
+        item = min(left, key=lambda i: sum(seen[facet] for facet in i.items()))
+        left.remove(item)
+        picked.append(item)
+        seen.update(item.items())
+    return picked
 
 
 def _short(item: Any) -> str:
