@@ -3,6 +3,8 @@ import csv
 import io
 import random
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -140,6 +142,32 @@ def test_behind_every_figure_are_its_numbers_its_formula_and_its_command(evil_ru
     assert sum(n.endswith(".svg") for n in names) == sum(n.endswith(".pdf") for n in names) == 6
     assert made.damaged
     assert "could not be read" in text
+
+
+def test_wide_figures_scroll_rather_than_shrink_until_nobody_can_read_them(evil_run):
+    text = report.write(evil_run).path.read_text("utf-8")
+    pictures = re.findall(
+        r'<div class="scroll picture" tabindex="0"><img width="(\d+)" style="min-width: (\d+)px"',
+        text,
+    )
+    assert len(pictures) == text.count("<img") == 6
+    assert all(int(least) == round(0.6 * int(width)) for width, least in pictures)
+
+
+def test_on_paper_everything_is_unfolded(small_run, tmp_path):
+    browser, reader = shutil.which("chromium"), shutil.which("pdftotext")
+    if not browser or not reader:
+        pytest.skip("it takes Chromium and pdftotext to see what is printed")
+    page = report.write(small_run).path
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'me'}"]
+    paper = tmp_path / "paper.pdf"
+    subprocess.run(
+        [browser, *options, f"--print-to-pdf={paper}", page.as_uri()],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    told = subprocess.run([reader, paper, "-"], check=True, capture_output=True, text=True).stdout
+    assert told.count("Formula.") == page.read_text("utf-8").count("<b>Formula.</b>")
+    assert told.count("snellen run …") == page.read_text("utf-8").count("snellen run …")
 
 
 def test_two_models_of_one_name_are_told_apart(tmp_path):

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from snellen.core import Exam, Figure, Verdict
 
 
+LEGIBLE = 0.6
+"""How far a picture may shrink on a narrow page before its letters cannot be read."""
+
+
 @dataclass(frozen=True)
 class Graded:
     """An exam with what its records say."""
@@ -234,7 +238,9 @@ def _figure(figure: Figure, graded: Graded, beside: _Beside) -> dict[str, Any]:
     for kind in ("svg", "pdf"):
         (beside.path / f"{stem}.{kind}").write_bytes(drawn := picture(figure, kind))
         if kind == "svg":
-            made |= {"image": _data_uri(drawn, "image/svg+xml"), "width": _pixels(drawn)}
+            width = _pixels(drawn)
+            image = _data_uri(drawn, "image/svg+xml")
+            made |= {"image": image, "width": width, "least": round(width * LEGIBLE)}
     return made
 
 
