@@ -17,6 +17,7 @@ from snellen.cli import main
 from snellen.log import RunFolder
 
 NOTHING = ["--set", "mode=paper", "--set", "tables=7", "--set", "samples=300"]
+TWICE = ["--set", "levels=0", "--set", "levels=8"]
 TINY = [
     "--set", "transformations=mirrored", "--set", "samples=60", "--set", "repeats=2",
     "--set", "tests=60", "--set", "steps=3",
@@ -70,8 +71,10 @@ def test_every_command_has_help():
         (["run", "abstracton"], 2, "did you mean 'abstraction'"),
         (["run", "abstraction", "--set", "repaets=3"], 2, "did you mean 'repeats'"),
         (["run", "abstraction", "--set", "repeats"], 2, "NAME=VALUE"),
-        (["run", "abstraction", "--set", "repeats=-1"], 2, "greater than or equal to 0"),
-        (["run", "abstraction", "--set", "mode=papr"], 2, "'held-out' or 'paper'"),
+        (["run", "abstraction", "--set", "repeats=-1"], 2, "repeats: '-1' is not at least 0"),
+        (["run", "abstraction", "--set", "mode=papr"], 2, "'papr' is not 'held-out' or 'paper'"),
+        (["run", "abstraction", "--set", "samples=5x"], 2, "samples: '5x' is not a whole number"),
+        (["show", "abstraction", *TWICE], 2, "say all its values at once: --set levels=0,8"),
         (["run", "abstraction", *NOTHING], 2, "nothing to ask with these settings"),
         (["show", "abstraction", *NOTHING], 2, "nothing to ask with these settings"),
         (["run", "abstraction", "-m", "chanse"], 2, "did you mean 'chance'"),
@@ -261,6 +264,9 @@ def test_the_doctor_reads_a_real_model(tmp_path):
     assert "scores           3 a picture" in told
     teaches = snellen("doctor", "paper-cnn").stdout
     assert "twice the same: yes" in teaches
+    assert "(as taught)" in teaches
+    assert "assumed" not in teaches
+    assert "nothing is missing" in teaches
 
 
 def test_the_doctor_survives_what_models_do(tmp_path):
@@ -269,11 +275,16 @@ def test_the_doctor_survives_what_models_do(tmp_path):
         "import numpy as np\n"
         "def angry(images):\n    raise TypeError('not like that')\n"
         "def empty(images):\n    return np.full((len(images), 2), np.nan)\n"
+        "def blind(images):\n    return np.tile([0.1, 0.9], (len(images), 1))\n"
     )
     angry = snellen("doctor", f"{code}:angry")
     assert "it raised TypeError: not like that" in angry.stdout
     assert angry.exit_code == 1
-    assert "NaN" in snellen("doctor", f"{code}:empty").stdout
+    empty = snellen("doctor", f"{code}:empty").stdout
+    assert "NaN or infinite scores; look at its weights" in empty
+    assert "snellen doctor" not in empty  # that is what is being done
+    blind = snellen("doctor", f"{code}:blind").stdout
+    assert "all 16 pictures get the same scores" in blind
 
 
 def test_a_folder_named_like_a_pattern_is_exported_as_itself(finished, tmp_path):

@@ -52,8 +52,10 @@ def test_options_are_read_and_misspelt_ones_explained():
     assert plugins.subject("nearest,to=lesson").name == "nearest-to-lesson"
     with pytest.raises(BadSetting, match="did you mean 'seed'"):
         plugins.subject("chance,sede=7")
-    with pytest.raises(BadSetting, match=r"seed: .*integer"):
+    with pytest.raises(BadSetting, match="seed: 'many' is not a whole number"):
         plugins.subject("chance,seed=many")
+    with pytest.raises(BadSetting, match="size: '0' is not at least 1"):
+        plugins.subject("callable:json:dumps,size=0")
     with pytest.raises(BadSetting, match="did you mean 'batch'"):
         plugins.subject("callable:json:dumps,bach=3")
 

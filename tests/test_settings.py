@@ -31,9 +31,12 @@ def test_text_is_read_as_the_field_says():
     [
         ({"cuont": 1}, "did you mean 'count'"),
         ({"zzz": 1}, "it has count, parts, kind, share, flag"),
-        ({"count": 0}, r"count: .*greater than or equal to 1 \(found 0\)"),
-        ({"count": "many"}, "count: .*integer"),
-        ({"kind": "z"}, "kind: .*'x' or 'y'"),
+        ({"count": 0}, "count: 0 is not at least 1"),
+        ({"count": "many"}, "toy: count: 'many' is not a whole number"),
+        ({"kind": "z"}, "kind: 'z' is not 'x' or 'y'"),
+        ({"share": "half"}, "share: 'half' is not a number"),
+        ({"flag": "perhaps"}, "flag: 'perhaps' is not true or false"),
+        ({"parts": [1]}, r"parts: .*string \(found 1\)"),
     ],
 )
 def test_wrong_settings_are_explained(values, told):

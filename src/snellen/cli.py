@@ -544,11 +544,16 @@ def _print_table(rows: Sequence[Mapping[str, Any]], note: str) -> None:
 
 
 def _pairs(pairs: Sequence[str]) -> dict[str, str]:
-    made = {}
+    made: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise click.UsageError(f"--set takes NAME=VALUE, and {pair!r} has no '='")
+        if name in made:
+            raise click.UsageError(
+                f"--set {name} is given twice; say all its values at once: "
+                f"--set {name}={made[name]},{value}"
+            )
         made[name] = value
     return made
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PROBES = 16
 TEN = tuple("0123456789")
 """What a pupil is taught here: as many choices as most exams have."""
+ASSUMED = "assumed"
+"""Who says how a subject wants its pictures when nobody does."""
 FAR = 1e-3
 """Scores that change by more than this, relative to their spread, with the batch they are in."""
 
@@ -40,10 +42,11 @@ def examine(who: str) -> Diagnosis:
     complaints: list[str] = []
     reading = getattr(subject, "reading", None)
     if reading is not None:
-        for name, (text, who_said) in reading.describe().items():
-            findings.append((name, f"{text}  ({who_said})"))
-        unsaid = [n for n, (_, by) in reading.describe().items() if by == "assumed"]
-        if unsaid and not getattr(subject, "untaught", False):  # a pupil takes what it is taught
+        pupil = getattr(subject, "untaught", False)  # it takes pictures as it is taught them
+        for name, (text, by) in reading.describe().items():
+            findings.append((name, f"{text}  ({'as taught' if pupil and by == ASSUMED else by})"))
+        unsaid = [name for name, (_, by) in reading.describe().items() if by == ASSUMED]
+        if unsaid and not pupil:
             complaints.append(
                 f"neither the model nor you say its {', '.join(unsaid)}; the values above are "
                 f"assumed. If they are wrong, say for instance: {who},{_example(unsaid[-1])}"
@@ -90,6 +93,11 @@ def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
         findings.append(
             ("scores", f"{together.scores.shape[1]} a picture, from {low:.3g} to {high:.3g}")
         )
+        if (together.scores == together.scores[0]).all():
+            complaints.append(
+                f"all {PROBES} pictures get the same scores: either it does not see them, or it "
+                "was not trained; look at its weights, and at white, mean and std"
+            )
     again_apart = _apart(together, subject.answer(sheet))
     findings.append(("deterministic", _yes(again_apart == 0)))
     if again_apart:

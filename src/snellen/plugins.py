@@ -151,8 +151,7 @@ def _call(make: Any, arguments: tuple[Any, ...], options: dict[str, Any], who: s
     try:
         return cast("Subject", checked(*arguments, **options))
     except ValidationError as error:
-        told = "; ".join(f"{e['loc'][-1]}: {e['msg']}" for e in error.errors())
-        raise BadSetting(f"subject {who!r}: {told}") from None
+        raise BadSetting(f"subject {who!r}: {settings.in_words(error)}") from None
 
 
 def _parameters(make: Any) -> list[str]:

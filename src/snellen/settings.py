@@ -30,6 +30,19 @@ SELECTS = "selects"
 stays done."""
 
 
+WANTED = {
+    **dict.fromkeys(["int_parsing", "int_from_float", "int_type"], "a whole number"),
+    **dict.fromkeys(["float_parsing", "float_type"], "a number"),
+    **dict.fromkeys(["bool_parsing", "bool_type"], "true or false"),
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+    "literal_error": "{expected}",
+}
+"""What pydantic wanted, by its name for what went wrong."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Setting:
     """One thing that can be set, as help text needs it."""
@@ -72,13 +85,21 @@ def make(cls: type[E], values: Mapping[str, Any], *, who: str) -> E:
     try:
         return TypeAdapter(cls).validate_python(ready)
     except ValidationError as error:
-        told = "; ".join(
-            f"{'.'.join(str(part) for part in e['loc']) or 'settings'}: "
-            f"{e['msg'].removeprefix('Value error, ')}"
-            + ("" if not e["loc"] else f" (found {e['input']!r})")
-            for e in error.errors()
-        )
-        raise BadSetting(f"{who}: {told}") from None
+        raise BadSetting(f"{who}: {in_words(error)}") from None
+
+
+def in_words(error: ValidationError) -> str:
+    """Tell what is wrong with which values, in words that a command's user would choose."""
+    told = []
+    for e in error.errors():
+        wanted = WANTED.get(e["type"], "").format(**e.get("ctx", {}))
+        message = e["msg"].removeprefix("Value error, ")
+        if wanted:
+            message = f"{e['input']!r} is not {wanted}"
+        elif e["loc"]:
+            message += f" (found {e['input']!r})"
+        told.append(f"{e['loc'][0]}: {message}" if e["loc"] else message)
+    return "; ".join(told)
 
 
 def dump(exam: Exam) -> dict[str, Any]:

@@ -286,6 +286,9 @@ def test_a_hugging_face_folder_says_all_of_its_preprocessing(specs):
 
 def test_hugging_face_names_that_are_not_here_are_explained():
     pytest.importorskip("transformers", reason="the extra 'hf' is not installed")
+    for place in ("/nonexistent", "./nonexistent"):
+        with pytest.raises(Unloadable, match=f"^hf:{place}: there is no such folder$"):
+            plugins.subject(f"hf:{place}")
     with pytest.raises(Unloadable, match="hf:nobody/nothing cannot be loaded"):
         plugins.subject("hf:nobody/nothing")
 

@@ -73,8 +73,8 @@ class Classifier:
         scores, outside = (np.concatenate(column) for column in zip(*parts, strict=True))
         if not np.isfinite(scores).all():
             raise BadAnswer(
-                f"subject {self.name!r} gave NaN or infinite scores; look at its normalisation "
-                f"with: snellen doctor"
+                f"subject {self.name!r} gave NaN or infinite scores; look at its weights, and at "
+                "how it wants its pictures: white, mean, std"
             )
         return scores, outside
 

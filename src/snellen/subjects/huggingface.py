@@ -27,6 +27,11 @@ def load(
     source: str, *, name: str = "", device: str = "auto", **reading: Unpack[Reading]
 ) -> Classifier:
     """Make a subject of a model and the processor file beside it."""
+    if source.startswith(("/", ".", "~")) or source.count("/") > 1:  # their names are owner/name
+        folder = Path(source).expanduser()
+        if not folder.is_dir():
+            raise Unloadable(f"hf:{source}: there is no such folder")
+        source = str(folder)
     with extra("hf", "a Hugging Face model"):
         import torch
         from transformers import AutoModelForImageClassification
