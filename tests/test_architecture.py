@@ -21,7 +21,7 @@ RANK = {
     **dict.fromkeys(["images"], 3),
     **dict.fromkeys(["exams", "subjects", "plugins", "log", "sitting"], 4),
     **dict.fromkeys(["engine", "report", "compare"], 5),
-    **dict.fromkeys(["show", "export", "doctor", "testing"], 6),
+    **dict.fromkeys(["show", "export", "doctor", "testing", "terminal"], 6),
     **dict.fromkeys(["cli"], 7),
     **dict.fromkeys(["__main__"], 8),
 }

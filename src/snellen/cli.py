@@ -8,20 +8,19 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import signal
 import sys
-import time
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from snellen import terminal
 from snellen.blurbs import blurb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from snellen.core import Record
@@ -195,7 +194,7 @@ def run(
     means = _Means(workers, threads, _shard(shard), scheduler, together)
     failed = _examine(folder, wish, means)
     if wants_report:
-        _conclude(_report(folder))
+        terminal.conclude(_report(folder))
     _leave(failed)
 
 
@@ -223,7 +222,7 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
         wish = Plan(name, cls.quick, tuple(subjects), command)
         failed += _examine(folder, wish, _Means(workers, threads))
     if wants_report:
-        _conclude(_report(folder))
+        terminal.conclude(_report(folder))
     _leave(failed)
 
 
@@ -240,7 +239,7 @@ def report(folder: Path, out: Path | None) -> None:
     from snellen.log import RunFolder
     from snellen.report import write
 
-    _conclude(write(RunFolder(folder), out))
+    terminal.conclude(write(RunFolder(folder), out))
 
 
 @main.command()
@@ -257,7 +256,7 @@ def compare(first: str, second: str, folder: Path, by: str) -> None:
     from snellen.compare import compare as compared
     from snellen.log import RunFolder
 
-    _print_table(*compared(RunFolder(folder), first, second, by))
+    terminal.print_table(*compared(RunFolder(folder), first, second, by))
 
 
 @main.command()
@@ -286,7 +285,7 @@ def ls(folder: Path | None) -> None:
 
     for title, rows in show.listing(folder):
         click.secho(title, bold=True)
-        _print_table(rows, "")
+        terminal.print_table(rows)
 
 
 @main.command()
@@ -308,7 +307,7 @@ def show(exam: str, pairs: tuple[str, ...], out: Path | None) -> None:
 
     asked = plugins.exam(exam, **_pairs(pairs))
     click.echo(showing.describe(asked))
-    _print_table(showing.setting_rows(asked), "")
+    terminal.print_table(showing.setting_rows(asked))
     path = out or Path(f"{asked.name}.png")
     sheet = showing.contact_sheet(asked)
     try:
@@ -355,7 +354,7 @@ def _examine(folder: RunFolder, wish: Plan, means: _Means) -> int:
     from snellen import engine
 
     def replan() -> Work:
-        with _note("loading subjects"):
+        with terminal.saying("loading subjects"):
             return engine.plan(
                 wish.exam, wish.settings, wish.subjects, folder, means.part, means.together
             )
@@ -371,10 +370,10 @@ def _examine(folder: RunFolder, wish: Plan, means: _Means) -> int:
 
 def _do(replan: Callable[[], Work], folder: RunFolder, means: _Means) -> int:
     """Have the work done with a progress bar; return how many items failed."""
-    work, stop, failed = replan(), _Stop(), 0
-    _tell_damage(folder)
+    work, stop, failed = replan(), terminal.Stop(), 0
+    terminal.tell_damage(folder)
     try:
-        with stop, _progress(work) as advance:
+        with stop, terminal.progress(work) as advance:
             for record in _done(work, folder, means, hurried=lambda: stop.asked > 1):
                 failed += advance(record)
     except KeyboardInterrupt:
@@ -402,78 +401,6 @@ def _done(
         yield from engine.run(work.tasks, executor, folder)
 
 
-class _Stop:
-    """Hears Ctrl-C: the first finishes what is under way, the second does not wait."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self._before: Any = None
-
-    def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGINT, self._hear)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _hear(self, *_: object) -> None:
-        self.asked += 1
-        if self.asked == 1:
-            click.echo("\nfinishing the items under way; Ctrl-C again to leave at once", err=True)
-            raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def _progress(work: Work) -> Iterator[Callable[[Record], int]]:
-    """Show a bar on a terminal and a line now and then elsewhere; count failures."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    if work.done:
-        console.print(f"{work.done} of {work.total} items are done already", highlight=False)
-    if not work.tasks:
-        yield lambda _: 0
-        return
-    start, spoken, count = time.monotonic(), time.monotonic(), work.done
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        shown = bar.add_task("items", total=work.total, completed=work.done)
-
-        def advance(record: Record) -> int:
-            nonlocal spoken, count
-            count += 1
-            bar.update(shown, completed=count, description=record.subject)
-            if record.error:
-                last = record.error.strip().splitlines()[-1]
-                console.print(
-                    f"failed: {record.subject}, {record.item!r}: {last}",
-                    markup=False,
-                    soft_wrap=True,
-                )
-            now = time.monotonic()
-            if not console.is_terminal and (now - spoken > 10 or count == work.total):
-                left = (now - start) / (count - work.done) * (work.total - count)
-                console.print(
-                    f"{count}/{work.total} items, about {left:.0f} s left", highlight=False
-                )
-                spoken = now
-            return bool(record.error)
-
-        yield advance
-
-
 @contextlib.contextmanager
 def _dask(address: str) -> Iterator[Executor]:
     from snellen.errors import SnellenError, extra
@@ -493,54 +420,14 @@ def _dask(address: str) -> Iterator[Executor]:
 def _report(folder: RunFolder) -> Report:
     from snellen.report import write
 
-    with _note("writing the report"):
+    with terminal.saying("writing the report"):
         return write(folder)
-
-
-def _conclude(report: Report) -> None:
-    """Print what the report says first of each subject, and where it is."""
-    colours = {"good": "green", "fair": "yellow", "poor": "red", "plain": None}
-    for graded in report.graded:
-        click.secho(f"\n{graded.exam.name}: {graded.question}", bold=True)
-        told = set()
-        for verdict in graded.result.verdicts:
-            head = verdict.subject not in told
-            told.add(verdict.subject)
-            if head:
-                click.secho(f"  {verdict.subject}: {verdict.text}", fg=colours[verdict.tone])
-            else:
-                click.echo(f"    {verdict.text}")
-        if graded.failed:
-            click.secho(f"  {len(graded.failed)} items failed; see the report", fg="red")
-    click.echo(f"\nreport: {report.path}")
 
 
 def _leave(failed: int) -> None:
     if failed:
         click.secho(f"{failed} items failed; the same command tries them again", fg="red", err=True)
         sys.exit(FAILED_ITEMS)
-
-
-def _print_table(rows: Sequence[Mapping[str, Any]], note: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from snellen.report.page import readable
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    for name in names:
-        table.add_column(
-            name, overflow="fold", no_wrap=all(len(readable(r.get(name))) < 24 for r in rows)
-        )
-    for row in rows:
-        table.add_row(*(readable(row.get(name, "")) for name in names))
-    console = Console()
-    if not console.is_terminal:
-        console.width = 240  # a file or a pipe has no width to keep to
-    console.print(table, markup=False, highlight=False)
-    if note:
-        console.print(note, markup=False, highlight=False)
 
 
 def _pairs(pairs: Sequence[str]) -> dict[str, str]:
@@ -576,25 +463,6 @@ def _check_threads(workers: int, threads: int) -> None:
             f"{workers or 1} workers × {threads} threads are more than this machine's "
             f"{cores()} cores; leave out --workers or --threads"
         )
-
-
-def _tell_damage(folder: RunFolder) -> None:
-    for place in folder.damaged:
-        click.secho(
-            f"{place}; it is left where it is, and its item is done again", fg="yellow", err=True
-        )
-
-
-@contextlib.contextmanager
-def _note(text: str) -> Iterator[None]:
-    """Say what is being done while nothing else is to be seen."""
-    if sys.stderr.isatty():
-        from rich.console import Console
-
-        with Console(stderr=True).status(text):
-            yield
-    else:
-        yield
 
 
 def _anywhere(exam: str) -> str:
