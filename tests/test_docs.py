@@ -7,11 +7,13 @@ import shlex
 import subprocess
 import sys
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import snellen
+from snellen import plugins
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -68,6 +70,16 @@ def test_the_readmes_first_commands_are_the_makefiles():
     makefile = (ROOT / "Makefile").read_text()
     assert "\nexam: " in makefile
     assert "\ntest: " in makefile
+
+
+def test_the_readme_says_how_to_begin():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert "pip install -e '.[torch]'" in text
+    assert "pip install 'snellen" not in text  # nothing is released yet
+    named = re.search(r"^\$ snellen compare (\S+) (\S+) --into (\S+)", text, re.MULTILINE)
+    (asked,) = re.findall(rf"^\$ snellen run (.*) --into {named[3]}$", text, re.MULTILINE)
+    specs = [who for word, who in pairwise(shlex.split(asked)) if word == "-m"]
+    assert [plugins.subject(spec).name for spec in specs] == [named[1], named[2]]
 
 
 def test_the_readmes_python_runs(tmp_path, monkeypatch, capsys):
