@@ -181,7 +181,10 @@ def _(figure: Matrix) -> Canvas:
         axes.text(
             j, i, text, ha="center", va="center", fontsize=7.5, color="black" if light else "white"
         )
-    axes.set_xticks(range(values.shape[1]), figure.column_names, rotation=35, ha="right")
+    if max(map(len, figure.column_names)) > 4:
+        axes.set_xticks(range(values.shape[1]), figure.column_names, rotation=35, ha="right")
+    else:
+        axes.set_xticks(range(values.shape[1]), figure.column_names)
     axes.set_yticks(range(len(values)), figure.row_names)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
@@ -200,7 +203,9 @@ def _(figure: Gallery) -> Canvas:
     grid = canvas.subplots(tall, wide, squeeze=False)
     for row, (name, (images, texts)) in enumerate(figure.shelves.items()):
         for column, axes in enumerate(grid[row]):
-            axes.axis("off")
+            axes.set(xticks=[], yticks=[])
+            for side_of in axes.spines.values():  # a white picture ends somewhere too
+                side_of.set(visible=column < len(images), color="#dddddd", linewidth=0.6)
             if column < len(images):
                 axes.imshow(_visible(images[column]), cmap="gray", vmin=0, vmax=1)
                 axes.set_title(

@@ -53,7 +53,7 @@ class Reasoning:
     needs: ClassVar[frozenset[Ability]] = HUMAN
     candidates: ClassVar[tuple[str, ...]] = ("synthesis", "nearest,to=lesson")
     baselines: ClassVar[tuple[str, ...]] = ("chance",)
-    quick: ClassVar[Mapping[str, Any]] = {"problems": (1, 4, 10, 12), "repeats": 2, "tests": 40}
+    quick: ClassVar[Mapping[str, Any]] = {"problems": (1, 4, 10, 12), "repeats": 4, "tests": 40}
 
     problems: Annotated[
         tuple[int, ...],

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SOLVED = 0.9
 """From this α on a problem counts as solved (Ellis et al. 2015)."""
-CHANCE = 0.5
+CHANCE, USUAL = 0.5, 3
 GALLERIES = 6
 PEOPLE = "people (Fleuret et al. 2011)"
 THEIRS = "best synthesis of the paper"
@@ -54,7 +54,12 @@ class Findings:
     @property
     def examples(self) -> list[int]:
         """Numbers of examples that it was taught."""
-        return sorted({count for _, count in self.tested})
+        return sorted({number for _, number in self.tested})
+
+    @property
+    def usual(self) -> int:
+        """The number of examples that is told first: the paper's 3, where there are any."""
+        return USUAL if USUAL in self.examples else self.usual
 
     def problems(self, examples: int) -> list[int]:
         """Return the problems that it was tested on after so many examples."""
@@ -111,7 +116,7 @@ def grade(exam: Reasoning, records: Sequence[Record]) -> Result:
     figures: list[Figure] = []
     if tested:
         figures += [_by_problem(tested), _spread(tested), *_planes(tested, exam)]
-        figures += _learning(tested)
+        figures += _learning(tested, exam)
     figures += _human(found)
     if tested:
         figures += [*_correlation(tested, exam), _rules(tested, exam), *_galleries(tested, exam)]
@@ -132,7 +137,7 @@ def _findings(exam: Reasoning, records: Sequence[Record]) -> list[Findings]:
 def _verdict(f: Findings, exam: Reasoning) -> Verdict:
     parts, tone = [], "plain"
     if f.tested:
-        count = f.examples[0]
+        count = f.usual
         problems = f.problems(count)
         alphas = {p: a for p in problems if (a := f.alpha(p, count)) is not None}
         solved = [p for p, a in alphas.items() if a.value >= SOLVED]
@@ -159,7 +164,7 @@ def _verdict(f: Findings, exam: Reasoning) -> Verdict:
 
 def _by_problem(found: Sequence[Findings]) -> Dots:
     """Draw the paper's Figure 2: the chance of passing, problem by problem."""
-    problems = sorted({p for f in found for p in f.problems(f.examples[0])})
+    problems = sorted({p for f in found for p in f.problems(f.usual)})
     sources = [PEOPLE, THEIRS, NETWORKS]
     return Dots(
         name="problems",
@@ -173,7 +178,7 @@ def _by_problem(found: Sequence[Findings]) -> Dots:
         groups=[f"#{p}" for p in problems],
         series={
             f.subject: [
-                passing_interval(a) if (a := f.alpha(p, f.examples[0])) is not None else None
+                passing_interval(a) if (a := f.alpha(p, f.usual)) is not None else None
                 for p in problems
             ]
             for f in found
@@ -187,11 +192,9 @@ def _by_problem(found: Sequence[Findings]) -> Dots:
 
 def _spread(found: Sequence[Findings]) -> Boxes:
     """Draw Figure 2's histograms: how the chances of passing are spread over problems."""
-    problems = sorted({p for f in found for p in f.problems(f.examples[0])})
+    problems = sorted({p for f in found for p in f.problems(f.usual)})
     rows = {
-        f.subject: [
-            passing(a.value) for p in problems if (a := f.alpha(p, f.examples[0])) is not None
-        ]
+        f.subject: [passing(a.value) for p in problems if (a := f.alpha(p, f.usual)) is not None]
         for f in found
     }
     for source in (PEOPLE, THEIRS, NETWORKS):
@@ -214,8 +217,8 @@ def _planes(found: Sequence[Findings], exam: Reasoning) -> list[Matrix]:
     rows = {
         f.subject: {
             p: passing(a.value)
-            for p in f.problems(f.examples[0])
-            if (a := f.alpha(p, f.examples[0])) is not None
+            for p in f.problems(f.usual)
+            if (a := f.alpha(p, f.usual)) is not None
         }
         for f in found
         if f.subject not in exam.baselines
@@ -257,7 +260,7 @@ def _planes(found: Sequence[Findings], exam: Reasoning) -> list[Matrix]:
     ]
 
 
-def _learning(found: Sequence[Findings]) -> list[Figure]:
+def _learning(found: Sequence[Findings], exam: Reasoning) -> list[Figure]:
     """Draw Figure 4: how much more examples help."""
     counts = sorted({count for f in found for count in f.examples})
     if len(counts) < 2:
@@ -283,16 +286,16 @@ def _learning(found: Sequence[Findings]) -> list[Figure]:
             title=f"Learning, problem by problem: {f.subject}",
             caption="α after so many examples of each category.",
             formula="mean share of right answers over repeats",
-            row_names=[f"#{p}" for p in f.problems(f.examples[0])],
+            row_names=[f"#{p}" for p in f.problems(f.usual)],
             column_names=[str(count) for count in f.examples],
             values=[
                 [a.value if (a := f.alpha(p, count)) else float("nan") for count in f.examples]
-                for p in f.problems(f.examples[0])
+                for p in f.problems(f.usual)
             ],
             bounds=(0.5, 1.0),
         )
         for f in found
-        if len(f.examples) > 1
+        if len(f.examples) > 1 and f.subject not in exam.baselines
     ]
     return [curves, *tables]
 
@@ -330,10 +333,10 @@ def _correlation(found: Sequence[Findings], exam: Reasoning) -> list[Table]:
     """Ask whether what is hard for people is hard for the subject."""
     cells = []
     for f in found:
-        problems = [p for p in f.problems(f.examples[0]) if "people" in published()[p]]
+        problems = [p for p in f.problems(f.usual) if "people" in published()[p]]
         if len(problems) < 5 or f.subject in exam.baselines:
             continue
-        own = np.array([passing(f.alpha(p, f.examples[0]).value) for p in problems])  # type: ignore[union-attr]
+        own = np.array([passing(f.alpha(p, f.usual).value) for p in problems])  # type: ignore[union-attr]
         pairs = np.stack([own, [published()[p]["people"] for p in problems]], axis=1)
         cells.append(
             {
@@ -378,7 +381,7 @@ def _rules(found: Sequence[Findings], exam: Reasoning) -> Table:
     for f in found:
         for (problem, count), records in sorted(f.tested.items()):
             program = str(records[0].measures.get("program", ""))
-            if program and count == f.examples[0] and f.subject not in exam.baselines:
+            if program and count == f.usual and f.subject not in exam.baselines:
                 lines = [line for line in program.splitlines() if line.strip()]
                 said = {"rule": lines[0].strip(), "code": " ".join(lines[1:2]).strip()}
                 cells.append({"subject": f.subject, "problem": f"#{problem}", **said})
@@ -399,7 +402,7 @@ def _galleries(found: Sequence[Findings], exam: Reasoning) -> list[Gallery]:
     if not talkers:
         return []
     f = talkers[0]
-    count = f.examples[0]
+    count = f.usual
     order = sorted(f.problems(count), key=lambda p: (float(np.mean(f.shares(p, count))), p))
     made = []
     for problem in order[:GALLERIES]:
