@@ -67,3 +67,78 @@ def small_cnn(classes: int = 9, channels: int = 3, size: int = 32, width: int = 
         nn.ReLU(),
         nn.Linear(96, classes),
     )
+
+
+def lenet(classes: int = 2, channels: int = 1, size: int = 128) -> nn.Module:
+    """Build a network like LeNet: two convolutions, three dense layers (Stabinger et al. 2016)."""
+    side = ((size - 4) // 2 - 4) // 2
+    return nn.Sequential(
+        OneDNN(*conv_pool_relu(channels, 20, 5), *conv_pool_relu(20, 50, 5)),
+        nn.Flatten(),
+        nn.Linear(50 * side * side, 120),
+        nn.ReLU(),
+        nn.Linear(120, 84),
+        nn.ReLU(),
+        nn.Linear(84, classes),
+    )
+
+
+def vanilla_cnn(
+    classes: int = 2, channels: int = 1, size: int = 128, depth: int = 4, kernel: int = 4
+) -> nn.Module:
+    """Build one of the family of Kim et al. (2018): 2, 4 or 6 convolutions of 2, 4 or 6 pixels.
+
+    The first has 6 filters and each next one twice as many; each is pooled over 3 pixels with
+    step 2 as long as the picture allows; two dense layers of 1024 follow, with dropout.
+    """
+    layers: list[nn.Module] = []
+    inputs, outputs, side = channels, 6, size
+    for _ in range(depth):
+        layers += [nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2), nn.ReLU()]
+        side += 1 - kernel % 2
+        if side >= 6:
+            layers.append(nn.MaxPool2d(3, 2))
+            side = (side - 3) // 2 + 1
+        inputs, outputs = outputs, 2 * outputs
+    dense = [nn.Linear(inputs * side * side, 1024), nn.ReLU(), nn.Dropout(0.5)]
+    dense += [nn.Linear(1024, 1024), nn.ReLU(), nn.Dropout(0.5), nn.Linear(1024, classes)]
+    return nn.Sequential(*layers, nn.Flatten(), *dense)
+
+
+class Bottleneck(nn.Module):
+    """Three convolutions, of which the middle one is narrow and looks about, and a short cut."""
+
+    def __init__(self, inputs: int, inner: int, step: int) -> None:
+        super().__init__()
+        outputs = 4 * inner
+        self.long = nn.Sequential(
+            nn.Conv2d(inputs, inner, 1, bias=False), nn.BatchNorm2d(inner), nn.ReLU(),
+            nn.Conv2d(inner, inner, 3, step, 1, bias=False), nn.BatchNorm2d(inner), nn.ReLU(),
+            nn.Conv2d(inner, outputs, 1, bias=False), nn.BatchNorm2d(outputs),
+        )  # fmt: skip
+        self.short = (
+            nn.Identity()
+            if (inputs, step) == (outputs, 1)
+            else nn.Sequential(
+                nn.Conv2d(inputs, outputs, 1, step, bias=False), nn.BatchNorm2d(outputs)
+            )
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add both ways."""
+        return torch.relu(self.long(x) + self.short(x))
+
+
+def resnet50(classes: int = 2, channels: int = 1) -> nn.Module:
+    """Build a residual network of fifty layers (He et al. 2016), as Borowski et al. (2019) used."""
+    layers: list[nn.Module] = [
+        nn.Conv2d(channels, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(),
+        nn.MaxPool2d(3, 2, 1),
+    ]  # fmt: skip
+    inputs = 64
+    for stage, count in enumerate((3, 4, 6, 3)):
+        inner = 64 * 2**stage
+        for place in range(count):
+            layers.append(Bottleneck(inputs, inner, 2 if stage and not place else 1))
+            inputs = 4 * inner
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes))

@@ -92,6 +92,38 @@ def paper_cnn(
     """Return the network of the abstraction paper, taught as it was."""
     from snellen.subjects.networks import paper_cnn as build
 
+    return _taught_by_the_exam(build, name, device, lr, batch)
+
+
+def lenet(
+    *, device: str = "auto", lr: float = 1e-3, batch: int = BATCH, name: str = "lenet"
+) -> Learner:
+    """Return a network like LeNet, taught by the exam."""
+    from snellen.subjects.networks import lenet as build
+
+    return _taught_by_the_exam(build, name, device, lr, batch)
+
+
+def vanilla_cnn(
+    *,
+    depth: int = 4,
+    kernel: int = 4,
+    device: str = "auto",
+    lr: float = 1e-4,
+    batch: int = 50,
+    name: str = "",
+) -> Learner:
+    """Return one of the plain networks of Kim et al. (2018): depth=2, 4, 6; kernel=2, 4, 6."""
+    from snellen.subjects.networks import vanilla_cnn as network
+
+    def build(classes: int = 2, channels: int = 1, size: int = 128) -> nn.Module:
+        return network(classes, channels, size, depth, kernel)
+
+    name = name or f"vanilla-cnn-{depth}x{kernel}"
+    return _taught_by_the_exam(build, name, device, lr, batch)
+
+
+def _taught_by_the_exam(build: Any, name: str, device: str, lr: float, batch: int) -> Learner:
     made = load(build, name=name, device=device, lr=lr, batch=batch)
     assert isinstance(made, Learner)
     return made

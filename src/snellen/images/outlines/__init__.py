@@ -96,9 +96,9 @@ def _ink(image: npt.NDArray[Any]) -> Mask:
             "convert it with .astype('uint8')"
         )
     white = 255 if picture.dtype == np.uint8 else 1
-    if white == 1 and not (picture.min() >= -0.01 and picture.max() <= 1.01):
+    if white == 1 and not (picture.min() >= -0.5 and picture.max() <= 1.5):
         raise Unloadable(
-            f"a picture of outlines in floats goes from 0 to 1, and this one from "
+            f"a picture of outlines in floats goes from 0 to about 1, and this one from "
             f"{picture.min():.3g} to {picture.max():.3g}; divide it by its white"
         )
     grey = picture[:, :, 0] if picture.shape[2] == 1 else picture.mean(2)

@@ -10,7 +10,7 @@ all pictures of a category strikingly have (a pair that is the same, say) is not
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -112,9 +112,19 @@ class Belief:
         return total
 
 
-def learn(scenes: Sequence[Scene], categories: Sequence[int], seed: int = 0) -> Belief:
+class Told(NamedTuple):
+    """Every number that differs from all shorter ones, of the pictures and of random scenes."""
+
+    said: list[Number]
+    values: Floats
+    """(numbers, pictures)"""
+    chance: Floats
+    """(numbers, random scenes)"""
+
+
+def learn(told: Told, categories: Sequence[int]) -> Belief:
     """Weigh every rule that the language can say against the pictures seen."""
-    said, values, chance = _told(scenes, seed)
+    said, values, chance = told
     if not said:
         return Belief((), np.zeros(0), ())
     of = [np.asarray(categories) == category for category in (0, 1)]
@@ -147,7 +157,7 @@ def learn(scenes: Sequence[Scene], categories: Sequence[int], seed: int = 0) -> 
     return Belief(tuple(rules), np.exp(logs - logsumexp(logs)), tuple(common))
 
 
-def _told(scenes: Sequence[Scene], seed: int) -> tuple[list[Number], Floats, Floats]:
+def tell(scenes: Sequence[Scene], seed: int = 0) -> Told:
     """Work out every number; of those that come out the same, keep the shortest."""
     shaped = sum(bool(len(scene.x)) for scene in scenes)
     thrown_boards = thrown(scenes, -(-THROWS // max(shaped, 1)), seed)
@@ -167,7 +177,7 @@ def _told(scenes: Sequence[Scene], seed: int) -> tuple[list[Number], Floats, Flo
             said.append(number)
             rows.append(row)
             by_chance.append(random)
-    return said, np.array(rows), np.array(by_chance)
+    return Told(said, np.array(rows), np.array(by_chance))
 
 
 def _counted(values: Floats, known: Floats, chance: Floats, memory: float) -> Floats:

@@ -12,15 +12,15 @@ from snellen.core import Ability, Answers
 from snellen.errors import Unable
 from snellen.images.outlines import parse
 from snellen.seeds import Seed
-from snellen.subjects.synthesis.learning import Belief, learn
+from snellen.subjects.synthesis.learning import Belief, learn, tell
 from snellen.subjects.synthesis.words import drawn, reasons, told
 
 if TYPE_CHECKING:
     from snellen.core import Indices, Lesson, Sheet
     from snellen.images.outlines import Scene
 
-MOST = 60
-"""Pictures of a category that are learned from; more would only take longer."""
+MOST = 120
+"""Pictures that are learned from, equally many of each category; more only take longer."""
 VERSION = 1
 """Raised when the same pictures lead to other rules."""
 
@@ -71,10 +71,11 @@ class Synthesis:
     def beliefs(self) -> tuple[Belief, ...]:
         """What it takes to be the rules: of each category against the others."""
         scenes, labels = [scene for scene, _ in self.seen], [label for _, label in self.seen]
+        numbers = tell(scenes)
         if len(self.choices) == 2:
-            return (learn(scenes, labels),)
+            return (learn(numbers, labels),)
         places = range(len(self.choices))
-        return tuple(learn(scenes, [label == place for label in labels]) for place in places)
+        return tuple(learn(numbers, [label == place for label in labels]) for place in places)
 
     @property
     def program(self) -> str:
@@ -100,5 +101,6 @@ class Synthesis:
 def _some(lesson: Lesson) -> Indices:
     """Choose the pictures to learn from, equally many of each category where there are more."""
     order = Seed("synthesis", lesson.seed).shuffled(len(lesson))
-    kept = [order[lesson.labels[order] == label][:MOST] for label in range(len(lesson.choices))]
+    most = max(MOST // len(lesson.choices), 3)
+    kept = [order[lesson.labels[order] == label][:most] for label in range(len(lesson.choices))]
     return np.sort(np.concatenate(kept))
