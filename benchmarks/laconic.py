@@ -41,7 +41,7 @@ import snellen
 from snellen.core import Sheet
 from snellen.exams.laconic import asked_labels, choices
 from snellen.exams.laconic.lattice import Lattice
-from snellen.exams.laconic.search import Beam, Search, least
+from snellen.exams.laconic.search import Search, fitting, least
 from snellen.images.entropy import png
 from snellen.images.labelled import open_collection
 from snellen.images.reductions import ways
@@ -52,10 +52,7 @@ if TYPE_CHECKING:
 SIDE, NEUTRAL = 224, 127
 GROUPS = "imagenet20"
 READING = f"mean=127,std=128,white=255,groups={GROUPS}"
-SETTINGS = {
-    "combined": Beam(width=1, caution=0.3),
-    "crop": Beam(width=2, caution=0.3),
-}
+REDUCTIONS = "combined", "crop"
 
 
 @dataclass
@@ -145,7 +142,7 @@ def ours(subject: Any, timed: Timed, picture: Any, truth: int, names: Any, reduc
     start = time.process_time()
     lattice = Lattice(picture, ways(reduction), SIDE, NEUTRAL)
     search = Search(lattice, names, truth)
-    flow = least(search, SETTINGS[reduction])
+    flow = least(search, fitting(lattice.ways))
     step = next(flow)
     try:
         while True:
@@ -239,7 +236,7 @@ def main(root: str, count: int) -> None:
     plain = type(fast)(
         name="eager", fingerprint="", forward=slow, reading=fast.reading, outputs=fast.outputs
     )
-    scores = {what: {who: Score() for who in ("ours", "powell", "naive")} for what in SETTINGS}
+    scores = {what: {who: Score() for who in ("ours", "powell", "naive")} for what in REDUCTIONS}
     for place, (name, label) in enumerate(chosen(root, count)):
         case = collection.read(name), names.index(label), names
         for reduction, score in scores.items():

@@ -22,7 +22,7 @@ from laconic import GROUPS, NEUTRAL, READING, SIDE, chosen, model_files
 import snellen
 from snellen.exams.laconic import choices
 from snellen.exams.laconic.lattice import Lattice
-from snellen.exams.laconic.search import Beam, Method, Search, exhaustive, least
+from snellen.exams.laconic.search import Beam, Method, Search, exhaustive, fitting, least
 from snellen.images.labelled import open_collection
 from snellen.images.reductions import ways
 from snellen.stats import bootstrap
@@ -30,7 +30,8 @@ from snellen.stats import bootstrap
 RUNGS = 6
 METHODS: dict[str, Method] = {
     "everything": exhaustive,
-    **{f"beam of {width}": Beam(width, caution=0.3) for width in (1, 4, 16)},
+    "the exam's beam": fitting(ways("combined")),
+    **{f"beam of {width}": Beam(width) for width in (1, 4, 16)},
 }
 
 

@@ -209,14 +209,14 @@ def test_a_guard_keeps_a_share_of_the_margin():
     scores = linear(5, 12, 3)
     truth = int(scores(lattice.shown(lattice.start)[None]).argmax())
     search = Search(lattice, TWO, truth, guard=0.5)
-    flow = least(search, Beam())
+    flow = least(search, Beam(caution=0.1))
     sheet = next(flow)
     with pytest.raises(StopIteration) as end:  # noqa: PT012 — the last of many
         while True:
             sheet = flow.send(ask(scores, sheet))
     path = end.value.value.path
     assert min(node.margin for node in path) >= 0.5 * path[0].margin > 0
-    _, free, _ = run(lattice, scores, Beam())
+    _, free, _ = run(lattice, scores, Beam(caution=0.1))
     assert free.margin < 0.5 * path[0].margin
     assert search.is_minimal(end.value.value)
 

@@ -25,7 +25,16 @@ from snellen.core import CHOICE, Ability, Attachment, Item, Sheet
 from snellen.digests import digest
 from snellen.exams.laconic import results, sets
 from snellen.exams.laconic.lattice import Lattice
-from snellen.exams.laconic.search import METHODS, PROMPT, Beam, Method, Search, least, straight
+from snellen.exams.laconic.search import (
+    METHODS,
+    PROMPT,
+    Beam,
+    Method,
+    Search,
+    fitting,
+    least,
+    straight,
+)
 from snellen.groups import group_of, load_groups
 from snellen.images.entropy import MEASURES, as_png, encoder, entropy
 from snellen.images.labelled import open_collection
@@ -90,10 +99,12 @@ class Laconic:
         Literal["beam", "powell", "exhaustive"],
         Field(description="how several ways are searched; powell is the paper's"),
     ] = "beam"
-    beam: Annotated[int, Field(ge=1, le=1024, description="pictures kept in a beam")] = 1
+    beam: Annotated[
+        int, Field(ge=0, le=1024, description="pictures kept in a beam (0: fitting)")
+    ] = 0
     caution: Annotated[
         float, Field(ge=0, description="what margin is worth in a beam, in e-folds of entropy")
-    ] = 0.3
+    ] = Beam.caution
     budget: Annotated[
         int, Field(ge=0, description="questions that one search may ask (0: what it takes)")
     ] = 0
@@ -172,7 +183,9 @@ class Laconic:
         """Say how a lattice is searched."""
         if self.search != "beam":
             return METHODS[self.search]
-        return straight if len(lattice.ways) == 1 else Beam(self.beam, self.caution)
+        if len(lattice.ways) == 1:
+            return straight
+        return Beam(self.beam, self.caution) if self.beam else fitting(lattice.ways, self.caution)
 
     def grade(self, records: Sequence[Record]) -> Result:
         """Compare subjects by the entropy that they need."""

@@ -130,14 +130,18 @@ class Lattice:
         return tuple([state[place] for place in self._plain])  # type: ignore[attr-defined]
 
     def _before_crop(self, state: State) -> Picture:
-        """Apply all ways but cropping; the last few results are kept."""
-        rungs = self._rungs(state)
+        """Apply all ways but cropping."""
+        return self._made(self._rungs(state))
+
+    def _made(self, rungs: State) -> Picture:
+        """Apply the first ways; the last few results are kept, also those in between."""
+        if not any(rungs):
+            return self.original
         kept: dict[State, Picture] = self._pictures  # type: ignore[attr-defined]
         if rungs not in kept:
-            made = self.original
-            for place in self._plain:  # type: ignore[attr-defined]
-                way, ladder = self.ways[place], self.ladders[place]
-                made = way.apply(made, ladder[state[place]], self.neutral)
+            place = self._plain[len(rungs) - 1]  # type: ignore[attr-defined]
+            value = self.ladders[place][rungs[-1]]
+            made = self.ways[place].apply(self._made(rungs[:-1]), value, self.neutral)
             if len(kept) >= PICTURES_KEPT:
                 del kept[next(iter(kept))]
             kept[rungs] = made

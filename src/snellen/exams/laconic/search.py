@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from snellen.core import Answers, Sheet
+from snellen.images.reductions import CROP
 
 if TYPE_CHECKING:
     from snellen.exams.laconic.lattice import Lattice, State
+    from snellen.images.reductions import Way
 
 PROMPT = "What is in the picture?"
 AHEAD = 8
@@ -36,7 +38,7 @@ class Reply(NamedTuple):
     """Score of the right choice less the best of the others; NaN without scores."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """A rightly named picture, with the way there."""
 
@@ -144,63 +146,48 @@ def straight(search: Search, start: Node) -> Asking:
 class Beam:
     """Keep the best few pictures and go on from each in every way, in ever shorter strides.
 
-    A stride counts as far as every single step of it lowers the entropy and is named rightly.
+    Only the end of a stride is asked at first. The steps to it are asked once it leads the
+    beam, and it counts as far as each of them lowers the entropy and is named rightly.
     """
 
     width: int = 1
-    caution: float = 0.1
+    caution: float = 0.6
     """How many e-folds of entropy a full margin, that of the original, is worth."""
+    widths: tuple[int, ...] = ()
+    """For each stride; empty: the same for all."""
     strides: tuple[int, ...] = (8, 4, 2, 1)
 
     def __call__(self, search: Search, start: Node) -> Asking:
         """Go on until nothing leads further; then see that nothing leads on from the best."""
-        beam = [start]
+        trail, beam = _Trail(search, {start: start}), [start]
         for stride in self.strides:
-            beam = yield from self._exhaust(search, beam, stride, start)
+            beam = yield from self._exhaust(trail, beam, stride, start)
+        for node in beam:
+            if search.best is not None and node.bits < search.best.bits:
+                yield from trail.walk(node)
         while search.best is not None and not search.is_minimal(search.best):
-            yield from self._exhaust(search, [search.best], 1, start)
+            yield from self._exhaust(trail, [search.best], 1, start)
 
-    def _exhaust(self, search: Search, beam: list[Node], stride: int, start: Node) -> Asking:
+    def _exhaust(self, trail: _Trail, beam: list[Node], stride: int, start: Node) -> Asking:
         """Take strides of one length until none of the beam can."""
-        ended: list[Node] = []
-        while fresh := [node for node in beam if node not in ended]:
-            children = yield from self._children(search, fresh, stride, start)
-            parents = {id(parent) for parent, _ in children}
-            ended += [node for node in fresh if id(node) not in parents]
-            beam = self._best([child for _, child in children] + ended, search, start)
+        key, ended = trail.search.lattice.key, dict[Any, Node]()
+        while fresh := [node for node in beam if key(node.state) not in ended]:
+            children = yield from trail.strides(fresh, stride)
+            parents = {child.parent for child in children}
+            ended |= {key(node.state): node for node in fresh if node not in parents}
+            beam = self._best([*children, *ended.values()], trail, stride, start)
+            while (led := (yield from trail.walk(beam[0]))).state != beam[0].state:
+                ended = {k: node for k, node in ended.items() if trail.holds(node)}
+                held = [node for node in beam if trail.holds(node)]
+                beam = self._best([led, *held], trail, stride, start)
+            beam[0] = led
         return beam
 
-    def _children(
-        self, search: Search, parents: list[Node], stride: int, start: Node
-    ) -> Generator[Sheet, Answers, list[tuple[Node, Node]]]:
-        """Ask where every stride ends; walk those with the best ends, step by step."""
-        ends = [
-            (parent, way, end)
-            for parent in parents
-            for way in range(len(parent.state))
-            if (end := _stride(search.lattice, parent.state, way, stride)) is not None
-        ]
-        replies = yield from search.ask([end for _, _, end in ends])
-        promising = [
-            (self._cost(search.lattice.bits(end), reply.margin, start), place)
-            for place, ((_, _, end), reply) in enumerate(zip(ends, replies, strict=True))
-            if reply.right
-        ]
-        children: dict[Any, tuple[Node, Node]] = {}
-        for _, place in sorted(promising):
-            parent, way, end = ends[place]
-            child = yield from _walk(search, parent, way, end)
-            if child is not parent:
-                children.setdefault(search.lattice.key(child.state), (parent, child))
-            if len(children) == self.width:
-                break
-        return list(children.values())
-
-    def _best(self, nodes: list[Node], search: Search, start: Node) -> list[Node]:
-        by_key = {search.lattice.key(node.state): node for node in nodes}
-        return sorted(by_key.values(), key=lambda n: self._cost(n.bits, n.margin, start))[
-            : self.width
-        ]
+    def _best(self, nodes: list[Node], trail: _Trail, stride: int, start: Node) -> list[Node]:
+        by_key = {trail.search.lattice.key(node.state): node for node in nodes}
+        ranked = sorted(by_key.values(), key=lambda n: self._cost(n.bits, n.margin, start))
+        widths = dict(zip(self.strides, self.widths, strict=False))
+        return ranked[: widths.get(stride, self.width)]
 
     def _cost(self, bits: int, margin: float, start: Node) -> float:
         """Rank by entropy, and by how little of the original's margin is left."""
@@ -208,6 +195,70 @@ class Beam:
         if math.isnan(lack):
             lack = 0.0  # without scores there is no margin to keep
         return math.log(max(bits, 1)) + self.caution * min(max(lack, 0.0), 1.0)
+
+
+@dataclass
+class _Trail:
+    """Which ends of strides were walked to, step by step, and which cannot be."""
+
+    search: Search
+    walked: dict[Node, Node]
+    """From the end of a stride to the same picture with every step to it."""
+    broken: set[tuple[State, State]] = field(default_factory=set)
+
+    def strides(self, parents: list[Node], length: int) -> Generator[Sheet, Answers, list[Node]]:
+        """Ask where every stride ends; return the ends that are right and lower."""
+        lattice = self.search.lattice
+        ends = [
+            (parent, end)
+            for parent in parents
+            for way in range(len(parent.state))
+            if (end := _stride(lattice, parent.state, way, length)) is not None
+            and (parent.state, end) not in self.broken
+        ]
+        replies = yield from self.search.ask([end for _, end in ends])
+        return [
+            Node(end, bits, reply.margin, parent)
+            for (parent, end), reply in zip(ends, replies, strict=True)
+            if reply.right and (bits := lattice.bits(end)) < parent.bits
+        ]
+
+    def walk(self, node: Node) -> Asking:
+        """Step to a node from where it was walked to last; return how far all is right."""
+        ahead = []
+        while node not in self.walked:
+            assert node.parent is not None
+            ahead.append(node)
+            node = node.parent
+        here = self.walked[node]
+        for end in reversed(ahead):
+            before = here
+            here = yield from _walk(self.search, before, end.state)
+            self.walked[here] = here
+            if here.state != end.state:
+                self.broken.add((before.state, end.state))
+                break
+            self.walked[end] = here
+        return here
+
+    def holds(self, node: Node) -> bool:
+        """Tell whether no stride on the way to a node is known to be broken."""
+        while node not in self.walked:
+            assert node.parent is not None
+            if (node.parent.state, node.state) in self.broken:
+                return False
+            node = node.parent
+        return True
+
+
+def fitting(ways: Sequence[Way], caution: float = Beam.caution) -> Beam:
+    """Return the beam that asks fewer questions than Powell's method and leaves less.
+
+    Crops are decided by the first long strides, and have but four ways to be asked about;
+    where there are more, a second picture is worth its questions in single steps only.
+    """
+    crops = all(way.name in CROP for way in ways)
+    return Beam(caution=caution, widths=(3, 2, 2, 2) if crops else (1, 1, 1, 2))
 
 
 def exhaustive(search: Search, start: Node) -> Asking:
@@ -270,8 +321,9 @@ def _stride(lattice: Lattice, state: State, way: int, length: int) -> State | No
     return lattice.edge(state, way) if length == 1 else lattice.step(state, way, length)
 
 
-def _walk(search: Search, parent: Node, way: int, end: State) -> Asking:
+def _walk(search: Search, parent: Node, end: State) -> Asking:
     """Step from `parent` towards `end` as far as all is right."""
+    way = next(w for w, rung in enumerate(end) if rung != parent.state[w])
     steps, at = [], parent.state
     while at[way] < end[way] and (further := search.lattice.edge(at, way)) is not None:
         if further[way] > end[way]:
