@@ -11,8 +11,8 @@ categories, + and -, told apart by a rule that nobody says. All that is given ar
 
 In the machine protocol a lesson of so many examples of each category is followed by a sheet
 of new pictures. In the human protocol one example of each is shown, and then pictures one by
-one, each followed by the truth, until 7 answers in a row are right or 35 are given; whoever
-was taught more than one example beforehand is not told the truth: it is tested as it is.
+one, each followed by the truth, until 7 answers in a row are right or 35 are given. As it is
+(as-is) whoever was taught the examples of the machine protocol is asked so, and never told.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Reasoning:
         int, Field(ge=1, description="how often, each time with other pictures"), SELECTS
     ] = 10
     protocol: Annotated[
-        tuple[Literal["machine", "human"], ...],
-        Field(min_length=1, description="human: a picture at a time, and the truth after each"),
+        tuple[Literal["machine", "human", "as-is"], ...],
+        Field(min_length=1, description="human: a picture at a time, the truth after each"),
         SELECTS,
     ] = ("machine",)
     tests: Annotated[int, Field(ge=2, le=10_000, description="new pictures of a sheet")] = 94
@@ -90,22 +90,17 @@ class Reasoning:
             Item(protocol=protocol, problem=problem, examples=examples, repeat=repeat)
             for repeat in range(self.repeats)
             for protocol in self.protocol
-            for examples in (self.examples if protocol == "machine" or self._taught else (1,))
+            for examples in ((1,) if protocol == "human" else self.examples)
             for problem in self.problems
         ]
-
-    @property
-    def _taught(self) -> bool:
-        """Whether the human protocol is sat by those taught before, too."""
-        return self.examples != (3,)
 
     def examine(self, item: Item) -> Flow:
         """Teach some examples, then ask: all at once, or one at a time with the truth."""
         problem, repeat = int(item["problem"]), int(item["repeat"])
         lesson = self._lesson(problem, repeat, int(item["examples"]))
         yield lesson
-        if item["protocol"] == "human":
-            return (yield from self._human(problem, repeat, lesson))
+        if item["protocol"] != "machine":
+            return (yield from self._human(problem, repeat, lesson, item["protocol"] == "human"))
         images, truth = pictures("tests", problem, repeat, self.tests)
         answers: Answers = yield Sheet(images, CHOICES, truth, asks=CHOICE, prompt=PROMPT)
         return {
@@ -124,7 +119,7 @@ class Reasoning:
         looks = self.looks or max(50 * len(images), 3000)
         return Lesson(images, labels, CHOICES, looks, Seed("reasoning", problem, repeat).number())
 
-    def _human(self, problem: int, repeat: int, lesson: Lesson) -> Flow:
+    def _human(self, problem: int, repeat: int, lesson: Lesson, told: bool) -> Flow:
         images, truth = pictures("tests", problem, repeat, PICTURES)
         right: list[bool] = []
         for place in range(PICTURES):
@@ -133,7 +128,7 @@ class Reasoning:
             right.append(bool(answers.right[0]))
             if len(right) >= RUN and all(right[-RUN:]):
                 break
-            if len(lesson) == 2:
+            if told:
                 yield Lesson(images[one], truth[one], CHOICES, lesson.views // 2, lesson.seed)
         return {"passed": len(right) >= RUN and all(right[-RUN:]), "answers": right}
 

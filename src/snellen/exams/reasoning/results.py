@@ -49,7 +49,7 @@ class Findings:
     tested: dict[tuple[int, int], list[Record]] = field(default_factory=lambda: defaultdict(list))
     """In the machine protocol, by problem and number of examples."""
     sat: dict[tuple[int, int], list[Record]] = field(default_factory=lambda: defaultdict(list))
-    """In the human protocol."""
+    """In the human protocol, told the truth or as it is."""
 
     @property
     def examples(self) -> list[int]:
@@ -129,7 +129,7 @@ def _findings(exam: Reasoning, records: Sequence[Record]) -> list[Findings]:
     made: dict[str, Findings] = {}
     for r in sorted(records, key=lambda r: (r.subject in exam.baselines, r.item["repeat"])):
         own = made.setdefault(r.subject, Findings(r.subject))
-        where = own.sat if r.item["protocol"] == "human" else own.tested
+        where = own.tested if r.item["protocol"] == "machine" else own.sat
         where[int(r.item["problem"]), int(r.item["examples"])].append(r)
     return list(made.values())
 

@@ -28,6 +28,8 @@ ALIKE = 9.0
 """The k-th shape is a new one with odds of this to the k − 1 before it."""
 JITTER = 0.3
 """Of sizes, in e-folds."""
+WAYS = (0.4, 0.4, 0.2)
+"""How often sizes are left, changed one by one, or made those of the kind."""
 HANDED = 0.3
 """How often a shape is reflected."""
 
@@ -57,7 +59,7 @@ def _thrown(scene: Scene, each: int, rng: np.random.Generator) -> Board:
         frame=np.tile(edges + 1.0, (each, 1)),
         x=scene.x[:count] + shifts[:, :, 0],
         y=scene.y[:count] + shifts[:, :, 1],
-        size=np.sqrt(scene.area[:count]) * _stretch(each, count, rng),
+        size=_sizes(np.sqrt(scene.area[:count]), kind, rng),
         ink=np.tile(scene.ink[:count].astype(float), (each, 1)),
         margin=np.minimum(low, edges - high).min(2).astype(float),
         gap=np.where(touch, 1.0, gap),
@@ -68,10 +70,14 @@ def _thrown(scene: Scene, each: int, rng: np.random.Generator) -> Board:
     )
 
 
-def _stretch(each: int, count: int, rng: np.random.Generator) -> Floats:
-    """Change the sizes in half of the scenes."""
-    changed = rng.random((each, 1)) < 0.5
-    return np.where(changed, np.exp(JITTER * rng.standard_normal((each, count))), 1.0)
+def _sizes(own: Floats, kind: Grid, rng: np.random.Generator) -> Floats:
+    """Leave the sizes, change each, or give shapes of a kind one size; the last most often."""
+    each, count = kind.shape
+    first = (kind[:, :, None] == kind[:, None, :]).argmax(2)
+    way = rng.choice(3, (each, 1), p=WAYS)
+    taken = np.where(way == 2, first, np.arange(count))
+    stretch = np.where(way == 0, 1.0, np.exp(JITTER * rng.standard_normal((each, count))))
+    return np.asarray(own[taken] * np.take_along_axis(stretch, taken, axis=1))
 
 
 def _kinds(each: int, count: int, rng: np.random.Generator) -> Grid:
