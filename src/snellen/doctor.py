@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from snellen.core import Answers, Subject
 
 PROBES = 16
+ENOUGH = 0.1
+"""Seconds of answering that tell how quick a subject is."""
 TEN = tuple("0123456789")
 """What a pupil is taught here: as many choices as most exams have."""
 ASSUMED = "assumed"
@@ -63,30 +66,45 @@ def examine(who: str) -> Diagnosis:
     return Diagnosis([*findings, *probed], [*complaints, *more], fit=True)
 
 
-def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
+Told = tuple[list[tuple[str, str]], list[str]]
+"""Findings and complaints."""
+
+
+def _probe(subject: Subject) -> Told:
     """Ask about sixteen pictures, again, and one by one."""
-    findings, complaints = [], []
     sheet = _sheet(subject)
-    labels = getattr(subject, "labels", ())
     if getattr(subject, "untaught", False):
         lesson = Lesson(sheet.images, np.arange(PROBES) % 10, TEN, PROBES * 4, seed=7)
         sheet = Sheet(sheet.images, lesson.choices)
-        taught, again = subject.study(lesson), subject.study(lesson)
-        same = _apart(taught.answer(sheet), again.answer(sheet)) == 0
-        findings.append(("studies", f"a lesson of {PROBES} pictures, twice the same: {_yes(same)}"))
-        if not same:
-            complaints.append(
-                "the same lesson does not give the same pupil: seed its randomness from the lesson"
-            )
-        subject = taught
+        findings, complaints = _on_studying(subject, lesson, sheet)
+        subject = subject.study(lesson)
     else:
-        first = f"{len(labels)}: {', '.join(labels[:3])}…" if labels else "none"
-        findings.append(("label map", first))
-        if not labels and hasattr(subject, "reading"):
-            complaints.append(
-                "no label map: its outputs stand for the choices in their order; say labels=FILE "
-                "if they stand for something else"
-            )
+        findings, complaints = _on_labels(subject)
+    more, worse = _on_answers(subject, sheet)
+    return [*findings, *more], [*complaints, *worse]
+
+
+def _on_studying(subject: Subject, lesson: Lesson, sheet: Sheet) -> Told:
+    taught, again = subject.study(lesson), subject.study(lesson)
+    same = _apart(taught.answer(sheet), again.answer(sheet)) == 0
+    complaint = "the same lesson does not give the same pupil: seed its randomness from the lesson"
+    finding = f"a lesson of {PROBES} pictures, twice the same: {_yes(same)}"
+    return [("studies", finding)], [] if same else [complaint]
+
+
+def _on_labels(subject: Subject) -> Told:
+    labels = getattr(subject, "labels", ())
+    first = f"{len(labels)}: {', '.join(labels[:3])}…" if labels else "none"
+    complaint = (
+        "no label map: its outputs stand for the choices in their order; say labels=FILE "
+        "if they stand for something else"
+    )
+    fine = bool(labels) or not hasattr(subject, "reading")
+    return [("label map", first)], [] if fine else [complaint]
+
+
+def _on_answers(subject: Subject, sheet: Sheet) -> Told:
+    findings, complaints = [], []
     together = subject.answer(sheet)
     if together.scores is not None:
         low, high = float(together.scores.min()), float(together.scores.max())
@@ -104,9 +122,9 @@ def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
         complaints.append(
             f"asked twice, its answers differ by {again_apart:.2g}; switch off its randomness"
         )
+    findings.append(("pictures a second", _rates(subject, sheet)))
     singles = [subject.answer(Sheet(sheet.images[i : i + 1], sheet.choices)) for i in range(PROBES)]
-    alone = _joined(singles)
-    batch_apart = _apart(together, alone)
+    batch_apart = _apart(together, _joined(singles))
     findings.append(
         ("batch invariant", f"{_yes(batch_apart <= FAR)} (largest change {batch_apart:.2g})")
     )
@@ -115,6 +133,19 @@ def _probe(subject: Subject) -> tuple[list[tuple[str, str]], list[str]]:
             "its answers depend on which pictures it is asked together; is it in training mode?"
         )
     return findings, complaints
+
+
+def _rates(subject: Subject, sheet: Sheet) -> str:
+    """Measure how quick it is, by how many pictures it is asked at once."""
+    told = []
+    for count in (1, 4, PROBES):
+        part = Sheet(sheet.images[:count], sheet.choices)
+        start, rounds = time.perf_counter(), 0
+        while rounds < 3 or time.perf_counter() - start < ENOUGH:
+            subject.answer(part)
+            rounds += 1
+        told.append(f"{rounds * count / (time.perf_counter() - start):.0f} by {count}")
+    return ", ".join(told)
 
 
 def _sheet(subject: Subject) -> Sheet:
