@@ -122,7 +122,7 @@ def _on_answers(subject: Subject, sheet: Sheet) -> Told:
         complaints.append(
             f"asked twice, its answers differ by {again_apart:.2g}; switch off its randomness"
         )
-    findings.append(("pictures a second", _rates(subject, sheet)))
+    findings.append(("quickness", _rates(subject, sheet)))
     singles = [subject.answer(Sheet(sheet.images[i : i + 1], sheet.choices)) for i in range(PROBES)]
     batch_apart = _apart(together, _joined(singles))
     findings.append(
@@ -145,7 +145,7 @@ def _rates(subject: Subject, sheet: Sheet) -> str:
             subject.answer(part)
             rounds += 1
         told.append(f"{rounds * count / (time.perf_counter() - start):.0f} by {count}")
-    return ", ".join(told)
+    return "pictures a second: " + ", ".join(told)
 
 
 def _sheet(subject: Subject) -> Sheet:

@@ -223,7 +223,7 @@ def tilt(board: Board) -> Floats:
     return np.asarray(np.degrees(np.arctan2(down(board), across(board))))
 
 
-@_word(MEASURES, "difference in size (octaves)", 2.5, "share")
+@_word(MEASURES, "difference in size (octaves)", 5, "share")
 def proportion(board: Board) -> Floats:
     """Of sizes, as a logarithm."""
     return np.abs(_difference(board, np.log2(board.size)))
