@@ -26,11 +26,11 @@ tests:
 	$(PYTHON) -m venv .venv
 
 .venv/exam: .venv/bin/python pyproject.toml
-	$(RUN)python -m pip install --quiet --editable '.[torch,reasoning]'
+	$(RUN)python -m pip install --quiet --editable '.[torch,svrt]'
 	touch $@
 
 .venv/test: .venv/bin/python pyproject.toml
-	$(RUN)python -m pip install --quiet --editable '.[torch,onnx,keras,hf,sklearn,dask,reasoning,synthesis,dev]'
+	$(RUN)python -m pip install --quiet --editable '.[torch,onnx,keras,hf,sklearn,dask,svrt,synthesis,codecs,dev]'
 	touch $@ .venv/exam
 
 clean:

@@ -5,7 +5,7 @@ seconds that learning takes on one core after the pictures were taken apart. Tar
 least .995, every problem at least .97, no decline from 3 to 10 pairs, under .25 s a problem. The
 best published figures stand beside it: the corrected program synthesis of Yihe et al. (2021).
 
-    pip install 'snellen[reasoning]'
+    pip install 'snellen[svrt]'
     python benchmarks/synthesis.py [--pairs 3 10] [--repeats 40] [--problems 1 2 …]
 """
 

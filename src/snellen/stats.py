@@ -45,7 +45,7 @@ class Interval(NamedTuple):
         """
         parts, unit = ([100 * x for x in self], " %") if spec == "%" else (list(self), "")
         if spec in ("", "%"):
-            most = 1 if unit else MOST_DECIMALS
+            most = 2 if unit else MOST_DECIMALS
             spec = f".{min(_decimals(parts[2] - parts[1]), most)}f"
         value, low, high = (f"{x:{spec}}" for x in parts)
         return f"{value}{unit} [{low}, {high}]"

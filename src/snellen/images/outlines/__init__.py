@@ -78,7 +78,7 @@ def parse(image: npt.NDArray[Any]) -> Scene:
     and by the number of points of an outline that are fitted.
     """
     ink = reduced(_ink(image))
-    with extra("reasoning", "taking a picture of outlines apart"):
+    with extra("svrt", "taking a picture of outlines apart"):
         from snellen.images.outlines import regions
     shapes, crowded = regions.shapes(ink, MOST_SHAPES)
     return _scene((ink.shape[0], ink.shape[1]), shapes, crowded)

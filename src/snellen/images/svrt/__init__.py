@@ -52,7 +52,7 @@ def draw(problem: int, labels: Sequence[int], seed: int) -> Scenes:
         )
     if wrong := set(labels) - {0, 1}:
         raise BadSetting(f"the categories of a problem are 0 and 1, not {min(wrong)}")
-    with extra("reasoning", "drawing SVRT pictures"):
+    with extra("svrt", "drawing SVRT pictures"):
         from snellen.images.svrt.drawing import scenes
     return scenes(problem, labels, seed)
 

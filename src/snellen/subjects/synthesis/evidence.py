@@ -95,9 +95,12 @@ def weigh(
     both = _log_within(near[:, own], OUTLIER)[:, pair.own] + np.where(
         pair.far, _log_within(far, OUTLIER)[:, pair.other], _log_beyond(near[:, ~own], pair)
     )
+    most = both.max(1)
+    if kind == "near":
+        most = np.where(counts, np.maximum(most, _log_of_two(near, values, chance, own)), most)
     world = np.maximum(_log_within(near, WORLDLY).max(1), 0)
     world = np.maximum(world, _log_where_it_means(near, values, chance))
-    bits = (both.max(1) - world) / np.log(2)
+    bits = (most - world) / np.log(2)
     return np.asarray(bits - np.where(counts, CHOSEN[True], CHOSEN[False]))
 
 
@@ -115,6 +118,17 @@ def _log_within(shares: Floats, outlier: float) -> Floats:
     count = shares.shape[1]
     logs = inside * np.log((1 - outlier) / size + outlier) + (count - inside) * np.log(outlier)
     return np.asarray(logs)
+
+
+def _log_of_two(near: Floats, values: Floats, chance: Floats, own: Flags) -> Floats:
+    """Return how likely pictures are of which the others share a count too, a commoner one."""
+    theirs = values[:, ~own]
+    apart = np.abs(chance - _middles(theirs)[:, None])
+    shares = no_further(_from_the_others(theirs), apart, np.zeros(len(values)))
+    mine, others = (_log_within(s, OUTLIER).max(1) for s in (near[:, own], shares))
+    return np.where(
+        mine / max(own.sum(), 1) >= others / max((~own).sum(), 1), mine + others, -np.inf
+    )
 
 
 def _log_where_it_means(shares: Floats, values: Floats, chance: Floats) -> Floats:

@@ -401,8 +401,8 @@ CONTRASTS = tuple(
 )
 AGGREGATES: dict[str, tuple[str, float]] = {
     "least": ("smallest", 1.5),
-    "most": ("largest", 1.5),
-    "mean": ("mean", 2.5),
+    "most": ("largest", 4),
+    "mean": ("mean", 4),
     "spread": ("variation of the", 1.5),
     "unevenness": ("relative variation of the", 2.5),
 }
