@@ -340,5 +340,5 @@ def test_the_compiler_is_asked_for_when_it_is_missing(monkeypatch):
     for name in ("compiled", "outlines.regions"):
         monkeypatch.delitem(sys.modules, f"snellen.images.{name}", raising=False)
     monkeypatch.delattr(outlines, "regions", raising=False)
-    with pytest.raises(MissingExtra, match=r"snellen\[reasoning\]"):
+    with pytest.raises(MissingExtra, match=r"snellen\[svrt\]"):
         parse(np.full((8, 8, 1), 255, np.uint8))

@@ -357,5 +357,5 @@ def test_what_cannot_be_drawn_is_said():
 
 def test_without_numba_one_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "snellen.images.svrt.drawing", None)
-    with pytest.raises(MissingExtra, match=r"snellen\[reasoning\]"):
+    with pytest.raises(MissingExtra, match=r"snellen\[svrt\]"):
         draw(1, [1], seed=0)
