@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TOLD = 3
 """Rules that are told: the weightiest."""
 UNITS = {"px": " px", "degrees": "°", "share": "", "count": ""}
+PLACES = {"px": 1, "degrees": 0, "share": 2, "count": 0}
+"""Decimals: no more than pixels can tell."""
 INKS = ((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233))
 """Shapes that are the same are drawn in one colour; a shape without a fellow in black."""
 ALONE = (27, 31, 36)
@@ -101,4 +103,6 @@ def _range(rule: Rule, category: int) -> str:
 
 
 def _number(value: float, rule: Rule) -> str:
-    return "none" if np.isnan(value) else f"{value:.3g}{UNITS[rule.number.unit]}"
+    if np.isnan(value):
+        return "none"
+    return f"{value:.{PLACES[rule.number.unit]}f}{UNITS[rule.number.unit]}"
