@@ -372,7 +372,10 @@ def test_pictures_that_cannot_be_read_fail_alone_and_the_others_are_crossed(phot
         if r.subject == r.item["owner"]:  # by definition, and from the file that was saved
             assert r.measures["right"] == r.measures["asked"]
     page = (folder / "report.html").read_text()
-    for told in ("What share of a picture", "Figure 1", "Figure 2", "Two by two", "8 items failed"):
+    for told in (
+        *("What share of a picture", "Figure 1", "Figure 2", "Class by class", "Two by two"),
+        "8 items failed",
+    ):
         assert told in page
     again = CliRunner().invoke(main, command(photos, net, folder, "-w", "1"))
     assert "failed" in again.stderr

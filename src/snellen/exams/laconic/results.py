@@ -83,7 +83,8 @@ def grade(exam: Laconic, records: Sequence[Record]) -> Result:
         figures += _examples(found, reductions)
         figures += [_profile(found, reductions), _curves(found, reductions)]
         figures += _pairs(others, reductions)
-        figures += [_measures(exam, found, reductions), _numbers(found, reductions)]
+        figures += [_measures(exam, found, reductions), _by_class(others, reductions)]
+        figures += [_numbers(found, reductions)]
         figures += _ranks(others, reductions)
     figures += _crosses(found, crossed)
     return Result([_verdict(f, reductions, exam) for f in found], figures)
@@ -169,6 +170,26 @@ def _boxes(found: Sequence[Findings], reductions: Sequence[str], exam: Laconic) 
             if f.subject not in exam.baselines
         },
         axis="entropy ratio",
+    )
+
+
+def _by_class(found: Sequence[Findings], reductions: Sequence[str]) -> Table:
+    """Tell which classes take more than others."""
+    cells: list[dict[str, Any]] = []
+    for f in found:
+        classes = {name: f.by_class(name) for name in reductions}
+        for label in sorted({label for of in classes.values() for label in of}):
+            row: dict[str, Any] = {"subject": f.subject, "class": label}
+            row["pictures"] = max(len(of.get(label, ())) for of in classes.values())
+            for name, of in classes.items():
+                row[name] = bootstrap(of[label]) if len(of.get(label, ())) > 1 else "–"
+            cells.append(row)
+    return Table(
+        name="by-class",
+        title="Class by class",
+        caption="Mean entropy ratios with 95 % intervals; none for a class of a single picture.",
+        formula="mean of entropy(MEPI) ÷ entropy(original) over a class; bootstrap over pictures",
+        cells=cells,
     )
 
 
