@@ -181,3 +181,11 @@ def test_a_run_is_reported_beside_people_and_chance(tmp_path):
     wrong = [r for r in records if "mistakes" in r.measures]
     assert wrong
     assert all(len(r.measures["reasons"]) == len(r.measures["truths"]) for r in wrong)
+
+
+def test_what_was_taught_most_nearly_as_in_the_paper_is_told_first():
+    for examples, told in (((1, 3, 6), "after 3 + 3"), ((5, 2), "after 2 + 2")):
+        asked = exam(problems=4, repeats=2, tests=10, examples=examples)
+        records = [conduct(asked, plugins.subject("chance"), item) for item in asked.items()]
+        (verdict,) = asked.grade(records).verdicts
+        assert verdict.text.startswith(told)

@@ -59,7 +59,7 @@ class Findings:
     @property
     def usual(self) -> int:
         """The number of examples that is told first: the paper's 3, where there are any."""
-        return USUAL if USUAL in self.examples else self.usual
+        return USUAL if USUAL in self.examples else self.examples[0]
 
     def problems(self, examples: int) -> list[int]:
         """Return the problems that it was tested on after so many examples."""
