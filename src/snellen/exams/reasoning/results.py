@@ -80,9 +80,18 @@ class Findings:
         return float(self._mean(problem, examples).above(CHANCE))
 
     def overall(self, examples: int) -> Interval:
-        """Return the mean α over problems; the interval is over problems and their repeats."""
-        rows = [self.shares(problem, examples) for problem in self.problems(examples)]
-        return bootstrap([float(np.mean(row)) for row in rows])
+        """Return the mean α over problems, with its interval over them; of one, its own."""
+        problems = self.problems(examples)
+        if len(problems) == 1:
+            return self._mean(problems[0], examples).interval(within=(0, 1))  # type: ignore[no-any-return]
+        return bootstrap([float(np.mean(self.shares(p, examples))) for p in problems])
+
+    def passing(self, examples: int) -> Interval:
+        """Return the mean chance of passing over problems, likewise."""
+        alphas = [a for p in self.problems(examples) if (a := self.alpha(p, examples)) is not None]
+        if len(alphas) == 1:
+            return passing_interval(alphas[0])
+        return bootstrap([passing(a.value) for a in alphas])
 
     def _mean(self, problem: int, examples: int) -> Any:
         found = self.tested[problem, examples]
@@ -142,13 +151,12 @@ def _verdict(f: Findings, exam: Reasoning) -> Verdict:
         alphas = {p: a for p in problems if (a := f.alpha(p, count)) is not None}
         solved = [p for p, a in alphas.items() if a.value >= SOLVED]
         surely = holm([f.above_chance(p, count) for p in problems]) < 0.05
-        chances = bootstrap([passing(a.value) for a in alphas.values()])
         known = [row["people"] for p in problems if "people" in (row := published()[p])]
         people = f", where people do in {100 * np.mean(known):.0f} %" if known else ""
         parts.append(
             f"after {count} + {count} examples it is right on {f.overall(count):%} of new pictures "
-            f"(chance: 50 %). It would pass the test that people sit in {chances:%} of cases"
-            f"{people}. Solved (α ≥ 90 %): {len(solved)} of {len(problems)} problems; surely above "
+            f"(chance: 50 %). It would pass the test that people sit in {f.passing(count):%} of "
+            f"cases{people}. Solved (α ≥ 90 %): {len(solved)} of {len(problems)} problems; surely above "
             f"chance (Holm): {int(surely.sum())}."
         )
         weak = sorted((p for p in problems if p not in solved), key=lambda p: alphas[p].value)[:4]
