@@ -156,8 +156,8 @@ def _verdict(f: Findings, exam: Reasoning) -> Verdict:
         parts.append(
             f"after {count} + {count} examples it is right on {f.overall(count):%} of new pictures "
             f"(chance: 50 %). It would pass the test that people sit in {f.passing(count):%} of "
-            f"cases{people}. Solved (α ≥ 90 %): {len(solved)} of {len(problems)} problems; surely above "
-            f"chance (Holm): {int(surely.sum())}."
+            f"cases{people}. Solved (α ≥ 90 %): {len(solved)} of {len(problems)} problems; surely "
+            f"above chance (Holm): {int(surely.sum())}."
         )
         weak = sorted((p for p in problems if p not in solved), key=lambda p: alphas[p].value)[:4]
         if weak and f.subject not in exam.baselines:
