@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Unit: TypeAlias = Literal["px", "degrees", "share", "count"]
 NOISE: dict[Unit, float] = {"px": 0.8, "degrees": 3.0, "share": 0.04, "count": 0.0}
 """How far pixels leave a number uncertain."""
-ROUGH = 3.0
+ROUGH = 2.25
 """Times that, where different shapes are compared: their centres are not where they were put."""
 DISTINCT = 1.4
 """Shapes are large and small where the largest is so many times the smallest, or more."""
