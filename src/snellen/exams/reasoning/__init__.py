@@ -28,7 +28,7 @@ from pydantic import Field
 from snellen.core import CHOICE, HUMAN, Ability, Attachment, Item, Lesson, Sheet
 from snellen.errors import BadSetting
 from snellen.exams.reasoning import results
-from snellen.exams.reasoning.success import PICTURES, RUN
+from snellen.exams.reasoning.success import PICTURES, passed
 from snellen.images.svrt import PROBLEMS, draw, positive
 from snellen.seeds import Seed
 from snellen.settings import SELECTS
@@ -126,11 +126,11 @@ class Reasoning:
             one = slice(place, place + 1)
             answers: Answers = yield Sheet(images[one], CHOICES, truth[one], prompt=PROMPT)
             right.append(bool(answers.right[0]))
-            if len(right) >= RUN and all(right[-RUN:]):
+            if passed(right):
                 break
             if told:
                 yield Lesson(images[one], truth[one], CHOICES, lesson.views // 2, lesson.seed)
-        return {"passed": len(right) >= RUN and all(right[-RUN:]), "answers": right}
+        return {"passed": passed(right), "answers": right}
 
 
 def pictures(what: str, problem: int, repeat: int, count: int) -> tuple[Images, Indices]:

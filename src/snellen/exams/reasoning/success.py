@@ -45,7 +45,7 @@ def alpha_of(beta: float) -> float:
 
 
 def passed(right: Sequence[bool], run: int = RUN) -> bool:
-    """Tell whether a sequence of answers ends with, or holds, a run long enough."""
+    """Tell whether a sequence of answers holds a run that is long enough."""
     length = 0
     for one in right:
         length = length + 1 if one else 0
