@@ -106,8 +106,11 @@ class Answers:
     scores: npt.NDArray[np.floating[Any]] | None = None
     """(n, choices): higher is likelier; monotone in the subject's belief."""
     signals: Mapping[str, Column] = field(default_factory=dict)
+    """Inner columns that were asked for; or, of who can tell, a `reason` for each answer in words
+    and the pictures as they were `drawn` to find it."""
     seconds: Column | None = None
     note: str = ""
+    """What the answers follow from, in words: a program, a rule."""
     truth: Indices | None = None
     """Filled in by whoever marks the sheet, never by the subject."""
 
