@@ -399,6 +399,9 @@ CONTRASTS = tuple(
     (SHAPES[a], SHAPES[b])
     for a, b in (("large", "small"), ("odd", "twinned"), ("inner", "outer"), ("touching", "apart"))
 )
+ACROSS, COUNTED_ACROSS = 1.5, 2.5
+"""How the places of two contrasting sets are to each other is readily said, in bits less than one
+of the sets takes; which of their pairs are the same or touch is not."""
 AGGREGATES: dict[str, tuple[str, float]] = {
     "least": ("smallest", 1.5),
     "most": ("largest", 4),
@@ -425,7 +428,7 @@ def _pair_words() -> Iterator[Word]:
         yield Word(
             f"{a.name} × {b.name}",
             f"between {a.english} and {b.english}",
-            a.bits + 1,
+            a.bits - ACROSS,
             partial(_either, a, b),
             rough=True,
         )
@@ -457,7 +460,7 @@ def _counts() -> Iterator[Number]:
                 f"count({flag.name}, {pairs.name})",
                 f"the number of pairs {pairs.english} that {flag.english}",
                 "count",
-                _KIND["counts"] + pairs.bits + flag.bits,
+                _KIND["counts"] + pairs.bits + flag.bits + COUNTED_ACROSS * pairs.rough,
                 partial(_count_pairs, pairs, flag),
             )
     for shapes in SHAPES.values():
