@@ -42,7 +42,7 @@ import snellen
 from snellen.core import Sheet
 from snellen.exams.laconic import asked_labels, choices
 from snellen.exams.laconic.lattice import Lattice
-from snellen.exams.laconic.search import Search, fitting, least
+from snellen.exams.laconic.search import Method, Search, fitting, least
 from snellen.images.entropy import png
 from snellen.images.labelled import open_collection
 from snellen.images.reductions import ways
@@ -138,19 +138,24 @@ def model_files(folder: Path) -> tuple[Path, Any]:
     return file, eager
 
 
-def ours(subject: Any, timed: Timed, picture: Any, truth: int, names: Any, reduction: str) -> Any:
-    timed.seconds, timed.forwards = 0.0, 0
-    start = time.process_time()
-    lattice = Lattice(picture, ways(reduction), SIDE, NEUTRAL)
-    search = Search(lattice, names, truth)
-    flow = least(search, fitting(lattice.ways))
+def led(subject: Any, search: Search, method: Method) -> Any:
+    """Lead a subject through a search; return the least picture, None if it starts wrong."""
+    flow = least(search, method)
     step = next(flow)
     try:
         while True:
             given = subject.answer(step.blind())
             step = flow.send(type(given)(given.choice, given.scores, truth=step.truth))
     except StopIteration as end:
-        found = end.value
+        return end.value
+
+
+def ours(subject: Any, timed: Timed, picture: Any, truth: int, names: Any, reduction: str) -> Any:
+    timed.seconds, timed.forwards = 0.0, 0
+    start = time.process_time()
+    lattice = Lattice(picture, ways(reduction), SIDE, NEUTRAL)
+    search = Search(lattice, names, truth)
+    found = led(subject, search, fitting(lattice.ways))
     if found is None:
         return None
     ratio = png(lattice.picture(found.state)) / png_once(picture.tobytes(), picture.shape)

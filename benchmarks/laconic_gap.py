@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from laconic import GROUPS, NEUTRAL, READING, SIDE, chosen, model_files
+from laconic import GROUPS, NEUTRAL, READING, SIDE, chosen, led, model_files
 
 import snellen
 from snellen.exams.laconic import choices
 from snellen.exams.laconic.lattice import Lattice
-from snellen.exams.laconic.search import Beam, Method, Search, exhaustive, fitting, least
+from snellen.exams.laconic.search import Beam, Method, Search, exhaustive, fitting
 from snellen.images.labelled import open_collection
 from snellen.images.reductions import ways
 from snellen.stats import bootstrap
@@ -39,14 +39,8 @@ def searched(subject, picture, truth, names, method):
     """Return the entropy that is left and the questions asked; None if it starts wrong."""
     lattice = Lattice(picture, ways("combined"), SIDE, NEUTRAL, rungs=RUNGS)
     search = Search(lattice, names, truth)
-    flow = least(search, method)
-    step = next(flow)
-    try:
-        while True:
-            given = subject.answer(step.blind())
-            step = flow.send(type(given)(given.choice, given.scores, truth=step.truth))
-    except StopIteration as end:
-        return (end.value.bits, len(search.replies)) if end.value else None
+    found = led(subject, search, method)
+    return (found.bits, len(search.replies)) if found else None
 
 
 def main(root: str, count: int) -> None:

@@ -24,7 +24,7 @@ from snellen.exams.reasoning.success import (
     passing_interval,
 )
 from snellen.figures import Boxes, Curves, Dots, Gallery, Matrix, Table
-from snellen.stats import Interval, bootstrap, holm, mean_of_repeats, share_variance, wilson
+from snellen.stats import Interval, Mean, bootstrap, holm, mean_of_repeats, share_variance, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,13 +77,13 @@ class Findings:
 
     def above_chance(self, problem: int, examples: int) -> float:
         """Return the one-sided p of being right on no more than half."""
-        return float(self._mean(problem, examples).above(CHANCE))
+        return self._mean(problem, examples).above(CHANCE)
 
     def overall(self, examples: int) -> Interval:
         """Return the mean α over problems, with its interval over them; of one, its own."""
         problems = self.problems(examples)
         if len(problems) == 1:
-            return self._mean(problems[0], examples).interval(within=(0, 1))  # type: ignore[no-any-return]
+            return self._mean(problems[0], examples).interval(within=(0, 1))
         return bootstrap([float(np.mean(self.shares(p, examples))) for p in problems])
 
     def passing(self, examples: int) -> Interval:
@@ -93,7 +93,7 @@ class Findings:
             return passing_interval(alphas[0])
         return bootstrap([passing(a.value) for a in alphas])
 
-    def _mean(self, problem: int, examples: int) -> Any:
+    def _mean(self, problem: int, examples: int) -> Mean:
         found = self.tested[problem, examples]
         floor = np.mean([share_variance(r.measures["right"], r.measures["asked"]) for r in found])
         return mean_of_repeats(self.shares(problem, examples), float(floor))
@@ -173,14 +173,13 @@ def _verdict(f: Findings, exam: Reasoning) -> Verdict:
 def _by_problem(found: Sequence[Findings]) -> Dots:
     """Draw the paper's Figure 2: the chance of passing, problem by problem."""
     problems = sorted({p for f in found for p in f.problems(f.usual)})
-    sources = [PEOPLE, THEIRS, NETWORKS]
     return Dots(
         name="problems",
         title="Who would pass, problem by problem (the paper's Figure 2)",
         caption=(
             "Probability of being right 7 times running within 35 pictures, for one who is right "
             "as often as on the new pictures here; 95 % intervals over repeats. Vertical bars: "
-            "people and published machines."
+            "people. Published machines stand in the next figure."
         ),
         formula="β*(α), by the Markov chain of equations 1–3; α is the mean over repeats",
         groups=[f"#{p}" for p in problems],
@@ -191,7 +190,7 @@ def _by_problem(found: Sequence[Findings]) -> Dots:
             ]
             for f in found
         },
-        reference={source: [references(p).get(source) for p in problems] for source in sources[:1]},
+        reference={PEOPLE: [references(p).get(PEOPLE) for p in problems]},
         null=passing(CHANCE),
         null_name="chance, 11 %",
         axis="β*",
