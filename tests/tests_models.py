@@ -43,6 +43,7 @@ def specs(folder):
         "synthesis-z3": "synthesis-z3,seconds=1,total=2",
         "adaboost": "adaboost,stumps=5",
         "lenet": "lenet",
+        "elu-cnn": "elu-cnn,width=2",
         "vanilla-cnn": "vanilla-cnn,depth=2,kernel=2",
         "paper-cnn": "paper-cnn",
         "tutored": "tutored,width=2",

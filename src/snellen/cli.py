@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from snellen.core import Record
+    from snellen.core import Exam, Record
     from snellen.engine import Work
     from snellen.log import Plan, RunFolder
     from snellen.report import Report
 
 FAILED_ITEMS, STOPPED = 3, 130
 COMMANDS = "snellen.commands"
-"""Click commands that exams bring along; their object is a reader of a run's records."""
+"""Click commands that exams bring along; their object is a `core.Desk`."""
 
 
 class _Group(click.Group):
@@ -87,14 +87,30 @@ snellen report runs/abstraction               one HTML file
 @click.pass_context
 def main(ctx: click.Context, *, debug: bool) -> None:  # noqa: ARG001 — the group reads it
     """Run a command; `HELP` says which there are."""
-    ctx.obj = _read
+    ctx.obj = _Desk()
 
 
-def _read(folder: Path) -> Sequence[Record]:
-    """Return the complete records of a run, for commands that exams bring along."""
-    from snellen.log import RunFolder, told_apart
+class _Desk:
+    """What commands that exams bring along may do with run folders."""
 
-    return [r for r in told_apart(RunFolder(folder).records()) if not r.error]
+    def read(self, folder: Path) -> Sequence[Record]:
+        """Return the complete records of a run."""
+        from snellen.log import RunFolder, told_apart
+
+        return [r for r in told_apart(RunFolder(folder).records()) if not r.error]
+
+    def keep(self, folder: Path, exam: Exam, records: Sequence[Record]) -> None:
+        """Log records that were made elsewhere, and write and tell the report."""
+        from snellen import settings
+        from snellen.log import Plan, RunFolder
+
+        run, who = RunFolder(folder), dict.fromkeys(r.subject for r in records)
+        known = {r.key for r in run.records()} if folder.is_dir() else set()
+        run.begin(Plan(exam.name, settings.dump(exam), tuple(who), _command()))
+        for record in records:
+            if record.key not in known:
+                run.append(record)
+        terminal.conclude(_report(run))
 
 
 def _run_options(command: Any) -> Any:
@@ -215,11 +231,11 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
     folder = RunFolder(into)
     failed = 0
     for name in plugins.registered(plugins.EXAMS):
-        cls = plugins.exam_class(name)
-        subjects = [*cls.candidates, *cls.baselines]
-        pairs = [f"--set {k}={_written(v)}" for k, v in cls.quick.items()]
+        quick = plugins.exam_class(name).quick
+        asked = plugins.exam(name, **quick)
+        pairs = [f"--set {k}={_written(v)}" for k, v in quick.items()]
         command = " ".join(["snellen run", name, *pairs, "--into", shlex.quote(str(into))])
-        wish = Plan(name, cls.quick, tuple(subjects), command)
+        wish = Plan(name, quick, (*asked.candidates, *asked.baselines), command)
         failed += _examine(folder, wish, _Means(workers, threads))
     if wants_report:
         terminal.conclude(_report(folder))

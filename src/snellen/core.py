@@ -252,6 +252,16 @@ class Result:
     figures: Sequence[Figure] = ()
 
 
+class Desk(Protocol):
+    """What a command that an exam brings along may do with run folders."""
+
+    def read(self, folder: Path) -> Sequence[Record]:
+        """Return the complete records of a run."""
+
+    def keep(self, folder: Path, exam: Exam, records: Sequence[Record]) -> None:
+        """Log records that were made elsewhere, and write and tell the report."""
+
+
 @runtime_checkable
 class Subject(Protocol):
     """Whoever is examined: a network, an estimator, a program synthesizer, a person."""

@@ -103,12 +103,12 @@ def _short(item: Any) -> str:
 
 
 def _exam_row(name: str) -> dict[str, Any]:
-    cls = plugins.exam_class(name)
+    exam = plugins.exam(name)
     return {
         "name": name,
-        "needs": ", ".join(sorted(cls.needs)),
-        "for": "models and people" if cls.needs <= HUMAN else "models",
-        "question": (cls.__doc__ or "").strip().splitlines()[0],
+        "needs": ", ".join(sorted(exam.needs)),
+        "for": "models and people" if exam.needs <= HUMAN else "models",
+        "question": (type(exam).__doc__ or "").strip().splitlines()[0],
     }
 
 

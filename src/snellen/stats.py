@@ -44,6 +44,8 @@ class Interval(NamedTuple):
         ('12 [1, 20]', '12.35 [1.00, 20.00]')
         """
         parts, unit = ([100 * x for x in self], " %") if spec == "%" else (list(self), "")
+        if math.isnan(self.low) and not math.isnan(self.value):
+            return f"{parts[0]:.3g}{unit} [unknown]"
         if spec in ("", "%"):
             most = 2 if unit else MOST_DECIMALS
             spec = f".{min(_decimals(parts[2] - parts[1]), most)}f"

@@ -98,7 +98,7 @@ def _assembled(path: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> P
         )
     classes, labels = np.unique(raw, return_inverse=True)
     kept = len(arrays[names[-1]]) if len(names) == 4 else 0
-    testing = np.arange(len(images) - kept, len(images)) if kept else _parted(labels)
+    testing = np.arange(len(images) - kept, len(images)) if kept else parted(labels)
     return PictureSet(images, labels, tuple(str(c) for c in classes), testing)
 
 
@@ -120,10 +120,10 @@ def _from_folder(path: Path) -> PictureSet:
             f"the pictures under {path} must have one size; found {sorted(shapes)[:4]}"
         )
     labels = np.array([label for _, label in files], np.intp)
-    return PictureSet(np.stack(pictures), labels, names, _parted(labels))
+    return PictureSet(np.stack(pictures), labels, names, parted(labels))
 
 
-def _parted(labels: Indices) -> Indices:
+def parted(labels: Indices) -> Indices:
     """Keep every third picture of each class for testing, in random order."""
     order = Seed("test share", len(labels)).shuffled(len(labels))
     kept = [order[labels[order] == label][::TEST_SHARE] for label in np.unique(labels)]

@@ -169,14 +169,12 @@ def _(figure: Matrix) -> Canvas:
     )
     shown = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
     for i, j in np.ndindex(values.shape):
-        if not math.isfinite(values[i, j]):
-            continue
-        text = (
-            figure.notes[i][j]
-            if figure.notes
-            else _short(float(values[i, j]), percent=figure.percent)
-        )
-        red, green, blue, _ = colours(shown.norm(values[i, j]))
+        known = math.isfinite(values[i, j])
+        if figure.notes:
+            text = figure.notes[i][j]
+        else:
+            text = _short(float(values[i, j]), percent=figure.percent) if known else ""
+        red, green, blue, _ = colours(shown.norm(values[i, j])) if known else (1, 1, 1, 1)
         light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
         axes.text(
             j, i, text, ha="center", va="center", fontsize=7.5, color="black" if light else "white"

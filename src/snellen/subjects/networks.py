@@ -69,6 +69,43 @@ def small_cnn(classes: int = 9, channels: int = 3, size: int = 32, width: int = 
     )
 
 
+class ChannelsLast(nn.Sequential):
+    """Layers run with the channels of a pixel side by side, which oneDNN convolves quicker."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Lay the picture out anew, then go on as usual."""
+        y = x.contiguous(memory_format=torch.channels_last)
+        for layer in self:
+            y = layer(y)
+        return y
+
+
+def elu_cnn(
+    classes: int = 10, channels: int = 1, size: int = 32, across: int = 0, width: int = 32
+) -> nn.Module:
+    """Build the network of Pereyda & Holder (2020): three times two convolutions, then a vote.
+
+    `width` is the number of filters of the first two; the paper's sweep of complexity halves
+    its 32 down to 1. The largest takes 308,714 numbers for ten classes of 32×32.
+    """
+    layers: list[nn.Module] = []
+    inputs = channels
+    for filters, dropped in zip((width, 2 * width, 4 * width), (0.2, 0.3, 0.4), strict=True):
+        for _ in range(2):
+            layers += [
+                nn.Conv2d(inputs, filters, 3, padding=1),
+                nn.ELU(inplace=True),
+                nn.BatchNorm2d(filters),  # forgets quicker than the original's, for short lessons
+            ]
+            inputs = filters
+        layers += [nn.MaxPool2d(2), nn.Dropout(dropped)]
+    area = (size // 8) * ((across or size) // 8)
+    network = ChannelsLast(*layers, nn.Flatten(), nn.Linear(inputs * area, classes))
+    network.apply(_as_keras_begins)
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return network
+
+
 def lenet(classes: int = 2, channels: int = 1, size: int = 128) -> nn.Module:
     """Build a network like LeNet: two convolutions, three dense layers (Stabinger et al. 2016)."""
     side = ((size - 4) // 2 - 4) // 2

@@ -123,6 +123,23 @@ def vanilla_cnn(
     return _taught_by_the_exam(build, name, device, lr, batch)
 
 
+def elu_cnn(
+    *,
+    width: int = 8,
+    device: str = "auto",
+    lr: float = 1e-3,
+    batch: int = 32,
+    name: str = "",
+) -> Learner:
+    """Return the network of Pereyda & Holder (2020), `width` of its own 32 filters wide."""
+    from snellen.subjects.networks import elu_cnn as network
+
+    def build(classes: int = 10, channels: int = 1, size: int = 32, across: int = 0) -> nn.Module:
+        return network(classes, channels, size, across, width)
+
+    return _taught_by_the_exam(build, name or f"elu-cnn-{width}", device, lr, batch)
+
+
 def _taught_by_the_exam(build: Any, name: str, device: str, lr: float, batch: int) -> Learner:
     made = load(build, name=name, device=device, lr=lr, batch=batch)
     assert isinstance(made, Learner)
@@ -146,7 +163,8 @@ def _teacher(thing: Any, wants: Preprocessing, recipe: _Recipe) -> Callable[[Les
         y = torch.from_numpy(lesson.labels).long().to(recipe.device)
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(lesson.seed)
-            shape = {"classes": len(lesson.choices), "channels": x.shape[1], "size": x.shape[2]}
+            names = ("channels", "size", "across")
+            shape = {"classes": len(lesson.choices), **dict(zip(names, x.shape[1:], strict=True))}
             network = _build(thing, shape, recipe.name).to(recipe.device)
             _check_outputs(network, x[:2], lesson, recipe.name)
             order = batches(len(x), lesson, recipe.batch)

@@ -11,9 +11,7 @@ from snellen.errors import SnellenError
 from snellen.exams.laconic.sets import ACCOUNT, LIST, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from snellen.core import Record
+    from snellen.core import Desk
 
 
 @click.command("laconic-set")
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--reduction", multiple=True, help="Only those of this reduction. Repeatable.")
 @click.pass_obj
 def laconic_set(
-    read: Callable[[Path], Sequence[Record]],
+    desk: Desk,
     run: Path,
     out: Path | None,
     owner: tuple[str, ...],
@@ -39,7 +37,7 @@ def laconic_set(
     They are read back by: snellen run laconic --set pictures=FOLDER, and asked about as they
     are by --set mepis=FOLDER.
     """  # fmt: skip
-    records = [r for r in read(run) if r.measures.get("mepi") is not None]
+    records = [r for r in desk.read(run) if r.measures.get("mepi") is not None]
     chosen = [
         r
         for r in records

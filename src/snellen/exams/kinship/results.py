@@ -1,0 +1,565 @@
+"""How hard are the tests, and how alike, by every agent that was taught them?"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from snellen.core import Result, Verdict
+from snellen.errors import SnellenError
+from snellen.exams.kinship.measure import Kinship, Paired, Unpaired, kinship
+from snellen.exams.kinship.pictures import called, picture_test, stitched
+from snellen.figures import Curves, Dots, Gallery, Matrix, Table
+from snellen.stats import Interval, Mean, bootstrap, holm, mean_of_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from snellen.core import Figure, Record
+    from snellen.exams.kinship import Kinship as Exam
+
+FORMULA = "S = 1 − 2(V_AB − V_B)/(V_A − V_B), A the easier; Fieller's interval over repeats"
+ALPHA = 0.05
+SHOWN = 8
+
+
+class Merger(NamedTuple):
+    """Which two tests were merged, and how."""
+
+    first: str
+    second: str
+    merge: str = "sampled"
+    share: float = 0.5
+    labels: str = "separate"
+
+    @property
+    def parts(self) -> tuple[float, float]:
+        """The share of the whole lesson that each test brings."""
+        return (1.0, 1.0) if self.merge == "stitched" else (self.share, 1 - self.share)
+
+    def __str__(self) -> str:
+        notes = [] if self.share == 0.5 else [f"{100 * self.share:.0f} % {self.first}"]
+        notes += [text for text in (self.merge, self.labels) if text not in ("sampled", "separate")]
+        return f"{self.first} + {self.second}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two tests and their merger by one subject: what follows from the scores."""
+
+    merger: Merger
+    paper: Kinship
+    """Both tests alone after as many pictures as the whole merger had."""
+    matched: Kinship | None
+    """Both after as many pictures as the merger had of each."""
+    halving: Kinship | None
+    """What S would be if nothing but that happened: the null of S paper."""
+    losses: Mapping[str, Mean]
+    """What each test loses by being taught together with the other, matched."""
+    loss: Mean | None
+    """Of both, weighted."""
+    repeats: int
+
+    @property
+    def surest(self) -> Kinship:
+        """The matched one where there is one."""
+        return self.matched or self.paper
+
+
+@dataclass
+class Findings:
+    """What one subject scored on tests alone and merged, by repeat."""
+
+    subject: str
+    alone: dict[tuple[str, int], dict[int, Any]] = field(default_factory=lambda: defaultdict(dict))
+    merged: dict[tuple[Merger, int], dict[int, Any]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    @property
+    def tests(self) -> list[str]:
+        """Tests that it sat alone."""
+        return list(dict.fromkeys(name for name, _ in self.alone))
+
+    def whole(self, test: str) -> int:
+        """Return the largest lesson of a test."""
+        return max(taught for name, taught in self.alone if name == test)
+
+    def parts(
+        self, names: tuple[str, str], share: float, taught: int
+    ) -> tuple[dict[int, Any], dict[int, Any]]:
+        """Return what each test scored alone after as many pictures as a merger has of it."""
+        first, second = int(taught * share), int(taught * (1 - share))
+        return self.alone.get((names[0], first), {}), self.alone.get((names[1], second), {})
+
+    def score(self, test: str) -> Mean:
+        """Return the mean score of a test after its largest lesson."""
+        return _mean(self.alone[test, self.whole(test)])
+
+    def interval(self, test: str) -> Interval:
+        """Return it with its interval, which is not known of a number that was given once."""
+        return _interval(self.alone[test, self.whole(test)])
+
+    @cached_property
+    def pairs(self) -> dict[Merger, Pair]:
+        """What is known of each merger of different tests that was sat often enough."""
+        made = {
+            merger: self._pair(merger, taught)
+            for merger, taught in self.merged
+            if merger.first != merger.second
+        }
+        return {merger: pair for merger, pair in made.items() if pair is not None}
+
+    def _pair(self, merger: Merger, taught: int) -> Pair | None:
+        both, names = self.merged[merger, taught], (merger.first, merger.second)
+        whole = [self.alone.get((name, taught), {}) for name in names]
+        paper = _together(whole[0], whole[1], both)
+        if not paper.ab:
+            return None
+        share = merger.share
+        sizes = [int(taught * part) for part in merger.parts]
+        parts = [self.alone.get(key, {}) for key in zip(names, sizes, strict=True)]
+        matched = _together(parts[0], parts[1], both)
+        if not matched.ab:
+            return Pair(merger, kinship(paper, share), None, None, {}, None, len(paper.ab))
+        halved = _together(whole[0], whole[1], _undisturbed(parts[0], parts[1], share))
+        return Pair(
+            merger,
+            kinship(paper, share),
+            kinship(matched, share),
+            kinship(halved, share) if merger.merge == "sampled" else None,
+            {
+                name: _mean_difference(part, both, name)
+                for name, part in zip(names, parts, strict=True)
+                if all(name in told["parts"] for told in both.values())
+            },
+            matched.weighted(share, 1 - share, -1),
+            len(matched.ab),
+        )
+
+
+def findings(exam: Exam, records: Sequence[Record]) -> list[Findings]:
+    """Sort records by subject, baselines last."""
+    made: dict[str, Findings] = {}
+    for r in sorted(records, key=lambda r: (r.subject in exam.baselines, r.item["repeat"])):
+        own, item = made.setdefault(r.subject, Findings(r.subject)), r.item
+        repeat, taught = int(item["repeat"]), int(item["taught"])
+        if "test" in item:
+            own.alone[str(item["test"]), taught][repeat] = r.measures
+        else:
+            first, second, merge, labels = (
+                str(item[name]) for name in ("first", "second", "merge", "labels")
+            )
+            merger = Merger(first, second, merge, float(item["share"]), labels)
+            own.merged[merger, taught][repeat] = r.measures
+    return list(made.values())
+
+
+def wanting(exam: Exam, records: Sequence[Record]) -> dict[tuple[str, str], int]:
+    """Return pairs whose S is less sure than was asked, with the repeats that they need.
+
+    The error falls with the root of the repeats; an estimate from few of them is poor, so no
+    pair is repeated more than twice as often as before at a time.
+    """
+    wanted: dict[tuple[str, str], int] = {}
+    if not exam.error:
+        return wanted
+    for found in findings(exam, records):
+        for merger, pair in found.pairs.items():
+            k, names = pair.surest, (merger.first, merger.second)
+            if found.subject in exam.baselines or not k.defined or k.error <= exam.error:
+                continue
+            needed = math.ceil(pair.repeats * (k.error / exam.error) ** 2)
+            count = min(needed, 2 * pair.repeats, exam.most)
+            if count > pair.repeats:
+                wanted[names] = max(count, wanted.get(names, 0))
+    return wanted
+
+
+def grade(exam: Exam, records: Sequence[Record]) -> Result:
+    """Conclude from the records, whichever of them are there."""
+    found = findings(exam, records)
+    tests = [name for name in map(called, exam.tests) if any(name in f.tests for f in found)]
+    agents = [f for f in found if f.subject not in exam.baselines]
+    if not tests:
+        return Result()
+    figures: list[Figure | None] = [_difficulty(found, tests)]
+    for f in agents:
+        figures += [_heat(f, tests, "paper"), _heat(f, tests, "matched")]
+    figures += [_nulls(f) for f in agents]
+    figures += [_sweep(f, names) for f in agents for names in combinations(tests, 2)]
+    figures += [_panel(agents), _complexity(agents), _selves(agents), _numbers(found)]
+    figures.append(_examples(exam, records))
+    return Result([_verdict(f, exam) for f in found], [f for f in figures if f is not None])
+
+
+def _verdict(f: Findings, exam: Exam) -> Verdict:
+    scores = {test: f.interval(test) for test in f.tests}
+    hardest = min(scores, key=lambda test: scores[test].value)
+    parts = [f"hardest for it is {hardest} (V = {scores[hardest]:%})."]
+    pairs = [p for p in f.pairs.values() if p.matched is not None and p.loss is not None]
+    if f.subject in exam.baselines or not pairs:
+        return Verdict(f.subject, parts[0])
+    adjusted = holm([p.matched.p for p in pairs if p.matched])
+    surely = [p for p, q in zip(pairs, adjusted, strict=True) if q < ALPHA and p.loss]
+    parts.append(
+        f"Of {len(pairs)} mergers, {len(surely)} differ surely (Holm) from teaching each part "
+        "alone" + (": " if surely else ".")
+        + "; ".join(f"{p.merger} loses {_points(p.loss)}" for p in surely[:4] if p.loss)
+        + ("." if surely else "")
+    )  # fmt: skip
+    both = [p for p in pairs if p.paper.defined and p.halving and p.halving.defined]
+    if both:
+        raw = float(np.mean([p.paper.s.value for p in both]))
+        null = float(np.mean([p.halving.s.value for p in both if p.halving]))
+        parts.append(
+            f"S as the paper takes it averages {raw:.2f} over {len(both)} pairs, of which "
+            f"{null:.2f} is the smaller lesson alone."
+        )
+    unsure = [p for p in pairs if not p.surest.defined]
+    if unsure:
+        parts.append(f"Too equally hard for S: {', '.join(str(p.merger) for p in unsure[:4])}.")
+    return Verdict(f.subject, " ".join(parts))
+
+
+def _difficulty(found: Sequence[Findings], tests: Sequence[str]) -> Dots:
+    return Dots(
+        name="difficulty",
+        title="How hard each test is (the paper's Table 1)",
+        caption="1 − V after the whole lesson; 95 % intervals over repeats.",
+        formula="1 − share of right answers; Student's interval over repeats",
+        groups=list(tests),
+        series={
+            f.subject: [_less(f.interval(t)) if t in f.tests else None for t in tests]
+            for f in found
+        },
+        axis="difficulty",
+    )
+
+
+def _less(v: Interval) -> Interval:
+    return Interval(1 - v.value, 1 - v.high, 1 - v.low)
+
+
+def _heat(f: Findings, tests: Sequence[str], which: str) -> Matrix | None:
+    """Draw S of every pair of tests: the paper's Table 2 and Figure 5."""
+    cells: dict[tuple[str, str], Kinship] = {}
+    for merger, pair in f.pairs.items():
+        k = pair.paper if which == "paper" else pair.matched
+        if k is not None and (merger.merge, merger.share) == ("sampled", 0.5):
+            cells[merger.first, merger.second] = cells[merger.second, merger.first] = k
+    if not cells:
+        return None
+    values = [[1.0 if a == b else _value(cells.get((a, b))) for b in tests] for a in tests]
+    notes = [["1\n(defined)" if a == b else _note(cells.get((a, b))) for b in tests] for a in tests]
+    lessons = {
+        "paper": "V alone after as many pictures as the whole merger has, as in the paper: S then "
+        "also holds what halving a lesson costs",
+        "matched": "V alone after as many pictures as the merger has of each test: nought is an "
+        "agent whose parts do not disturb each other",
+    }[which]
+    return Matrix(
+        name=f"s-{which}-{f.subject}",
+        title=f"Similarity, S {which}: {f.subject} (the paper's Table 2)",
+        caption=f"{lessons}. 95 % intervals; “=” where both tests are too equally hard for S.",
+        formula=FORMULA,
+        row_names=list(tests),
+        column_names=list(tests),
+        values=values,
+        notes=notes,
+        diverging=True,
+        percent=False,
+        bounds=(-1.0, 1.0),
+    )
+
+
+def _value(k: Kinship | None) -> float:
+    return k.s.value if k is not None and k.defined else math.nan
+
+
+def _note(k: Kinship | None) -> str:
+    if k is None:
+        return ""
+    if not k.defined:
+        return "="
+    ends = "" if math.isnan(k.s.low) else f"\n[{k.s.low:.2f}, {k.s.high:.2f}]"
+    return f"{k.s.value:.2f}{ends}"
+
+
+def _nulls(f: Findings) -> Dots | None:
+    """Set S as the paper takes it beside what halving the lesson does, and S matched."""
+    pairs = {
+        str(m): p for m, p in f.pairs.items() if p.halving and p.paper.defined and m.share == 0.5
+    }
+    if not pairs:
+        return None
+
+    def shown(k: Kinship | None) -> Interval | None:
+        return k.s if k is not None and k.defined else None
+
+    return Dots(
+        name=f"nulls-{f.subject}",
+        title=f"What S measures: {f.subject}",
+        caption=(
+            "S as the paper takes it; the S that comes of smaller lessons alone, were the parts "
+            "of a merger learnt undisturbed; and S against baselines of the same smaller "
+            "lessons, whose null is nought."
+        ),
+        formula=f"{FORMULA}; halving alone: V_AB = qV_A + (1 − q)V_B after the smaller lessons",
+        groups=list(pairs),
+        series={
+            "S paper": [shown(p.paper) for p in pairs.values()],
+            "halving alone": [shown(p.halving) for p in pairs.values()],
+            "S matched": [shown(p.matched) for p in pairs.values()],
+        },
+        null=0.0,
+        null_name="parts undisturbed",
+        axis="S",
+        percent=False,
+        bounds=(-1.0, 1.0),
+    )
+
+
+def _sweep(f: Findings, names: tuple[str, str]) -> Curves | None:
+    """Draw V_AB by the share of the first test, beside the null diagonal: Figure 3."""
+    runs = {
+        m.share: (taught, _interval(told))
+        for (m, taught), told in sorted(f.merged.items())
+        if (m.first, m.second) == names and m.merge == "sampled" and len(told) > 1
+    }
+    if len(runs) < 3:
+        return None
+    first, second = (f.score(name) for name in names)
+    x = [0.0, *runs, 1.0]
+    ends = [m.interval(within=(0, 1)) for m in (second, first)]
+    null = [Unpaired(first, second, first).weighted(p, 1 - p, 0) for p in x]
+    smaller = [_undisturbed(*f.parts(names, p, taught), p) for p, (taught, _) in runs.items()]
+    return Curves(
+        name=f"shares-{f.subject}-{'-'.join(names)}",
+        title=f"By the share of {names[0]} in a merger with {names[1]}: {f.subject} (Figure 3)",
+        caption=(
+            "V of the merger, its share of the first test the same in lesson and questions; what "
+            "its parts score when each is taught alone the same pictures; and the straight line "
+            "that both would follow if smaller lessons cost nothing. 95 % intervals over repeats."
+        ),
+        formula="V_AB = p·a + (1 − p)·b, a and b the scores of its parts; null: pV_A + (1 − p)V_B",
+        x=x,
+        series={
+            "merged": [ends[0], *(interval for _, interval in runs.values()), ends[1]],
+            "each part alone": [
+                ends[0],
+                *(_interval(told) if len(told) > 1 else None for told in smaller),
+                ends[1],
+            ],
+            "null": [Interval(mean.value, math.nan, math.nan) for mean in null],
+        },
+        x_axis=f"share of {names[0]}",
+        y_axis="V",
+    )
+
+
+def _panel(agents: Sequence[Findings]) -> Table | None:
+    """Give S of each pair as an interval over agents: S depends on who is asked."""
+    if len(agents) < 2:
+        return None
+    rows = []
+    for merger in dict.fromkeys(m for f in agents for m in f.pairs):
+        known = [f.pairs[merger].surest for f in agents if merger in f.pairs]
+        values = [k.s.value for k in known if k.defined]
+        if values:
+            own = {
+                f.subject: f.pairs[merger].surest.s
+                for f in agents
+                if merger in f.pairs and f.pairs[merger].surest.defined
+            }
+            over = bootstrap(values) if len(values) > 2 else math.nan
+            rows.append({"merger": str(merger), **own, "over agents": over})
+    return Table(
+        name="agents",
+        title="S matched, agent by agent",
+        caption="S is a property of tests and of who learns them; the last column is the mean over "
+        "agents with its interval, from three of them on.",
+        formula=FORMULA,
+        cells=rows,
+        plain=("over agents", *(f.subject for f in agents)),
+    )
+
+
+def _complexity(agents: Sequence[Findings]) -> Dots | None:
+    """Draw V alone and merged, agent by agent, for the first pair: the paper's Figure 2."""
+    if len(agents) < 3:
+        return None
+    merger = next((m for f in agents for m in f.pairs), None)
+    if merger is None:
+        return None
+    mergers = [m for m in agents[0].pairs if (m.first, m.second) == (merger.first, merger.second)]
+    series: dict[str, list[Interval | None]] = {
+        name: [f.interval(name) if name in f.tests else None for f in agents]
+        for name in (merger.first, merger.second)
+    }
+    for m in mergers:
+        told = [next((r for (own, _), r in f.merged.items() if own == m), {}) for f in agents]
+        series[str(m)] = [_interval(r) if len(r) > 1 else None for r in told]
+    return Dots(
+        name="complexity",
+        title="By agent: both tests and their merger (the paper's Figure 2)",
+        caption="An agent is sufficient where the merger lies between both tests.",
+        formula="share of right answers; Student's interval over repeats",
+        groups=[f.subject for f in agents],
+        series=series,
+        axis="V",
+    )
+
+
+def _selves(agents: Sequence[Findings]) -> Table | None:
+    """Merge each test with itself: what S(A, A) = 1 hides."""
+    rows = []
+    for f in agents:
+        for (m, taught), told in f.merged.items():
+            alone = f.alone.get((m.first, taught), {})
+            common = sorted(set(told) & set(alone))
+            if m.first == m.second and len(common) > 1:
+                change = _mean_of([told[r]["score"] - alone[r]["score"] for r in common])
+                rows.append({
+                    "subject": f.subject,
+                    "test": m.first,
+                    "labels": m.labels,
+                    "V alone": f.interval(m.first),
+                    "V with itself": _interval(told),
+                    "difference": change.interval(),
+                })  # fmt: skip
+    if not rows:
+        return None
+    return Table(
+        name="selves",
+        title="Each test merged with itself",
+        caption="S(A, A) = 1 by definition. Measured: with shared labels the merger is the test "
+        "itself; with separate ones each picture has two right names that cannot be told apart.",
+        formula="V of a merger of two disjoint halves of one test",
+        cells=rows,
+    )
+
+
+def _examples(exam: Exam, records: Sequence[Record]) -> Gallery | None:
+    """Hang some pictures of each test, if they are still where they were, and of mergers."""
+    shelves: dict[str, tuple[Any, list[str]]] = {}
+    taught = {str(r.item["test"]): str(r.item["content"]) for r in records if "test" in r.item}
+    for spec in exam.tests:
+        try:
+            test = picture_test(spec)
+        except SnellenError:  # numbers from a file, or pictures that were moved
+            continue
+        if taught.get(test.name) == test.content:
+            images, labels = test.lesson(SHOWN, 0)
+            shelves[test.name] = images, [test.classes[label] for label in labels]
+    names = list(shelves)
+    if "stitched" in exam.merge:
+        for one, other in combinations(names, 2):
+            (left, own), (right, others) = shelves[one], shelves[other]
+            texts = [f"{a}, {b}" for a, b in zip(own, others, strict=True)]
+            shelves[f"{one} + {other}"] = stitched(left, right), texts
+    if not shelves:
+        return None
+    return Gallery(
+        name="examples",
+        title="What the tests show",
+        caption="Some pictures of the first lesson of each test. A sampled merger mixes them.",
+        formula="as they are taught: grey, 32 × 32",
+        shelves=shelves,
+    )
+
+
+def _numbers(found: Sequence[Findings]) -> Table:
+    def known(k: Kinship | None) -> Any:
+        return k.s if k is not None and k.defined else "" if k is None else "too equal"
+
+    rows = []
+    for f in found:
+        pairs = list(f.pairs.items())
+        tested = [p.matched.p for _, p in pairs if p.matched]
+        adjusted = iter(holm(tested))
+        for merger, p in pairs:
+            easier = merger.second if p.paper.swapped else merger.first
+            rows.append({
+                "subject": f.subject,
+                "merger": str(merger),
+                "easier": easier,
+                "V_A − V_B": p.paper.gap,
+                "S paper": known(p.paper),
+                "halving alone": known(p.halving),
+                "S matched": known(p.matched),
+                "loss": p.loss.interval() if p.loss else "",
+                "p (Holm)": float(next(adjusted)) if p.matched else "",
+                **{
+                    f"loss of {which}": (
+                        p.losses[name].interval() if name in p.losses else ""
+                    )
+                    for which, name in (("first", merger.first), ("second", merger.second))
+                },
+                "sufficient": p.paper.sufficient,
+                "repeats": p.repeats,
+            })  # fmt: skip
+    return Table(
+        name="pairs",
+        title="All pairs in numbers",
+        caption="Loss: what the parts would score alone after the same pictures, less what they "
+        "score merged, with p of there being none; sufficient: whether V_A ≥ V_AB ≥ V_B.",
+        formula=f"{FORMULA}; loss = qV_A + (1 − q)V_B − V_AB, matched; paired t-test",
+        cells=rows,
+        plain=("S paper", "halving alone", "S matched"),
+    )
+
+
+def _together(
+    first: Mapping[int, Any], second: Mapping[int, Any], both: Mapping[int, Any]
+) -> Paired:
+    """Line up the repeats that all three have."""
+    common = sorted(set(first) & set(second) & set(both))
+    a, b, ab = ([runs[r]["score"] for r in common] for runs in (first, second, both))
+    return Paired(a, b, ab)
+
+
+def _undisturbed(
+    first: Mapping[int, Any], second: Mapping[int, Any], share: float
+) -> dict[int, Any]:
+    """Return what a merger scores whose parts are learnt as they are alone, by repeat."""
+    return {
+        r: {
+            "score": share * first[r]["score"] + (1 - share) * second[r]["score"],
+            "variance": share**2 * first[r]["variance"] + (1 - share) ** 2 * second[r]["variance"],
+        }
+        for r in sorted(set(first) & set(second))
+    }
+
+
+def _mean_difference(alone: Mapping[int, Any], both: Mapping[int, Any], name: str) -> Mean:
+    common = sorted(set(alone) & set(both))
+    return _mean_of([alone[r]["score"] - both[r]["parts"][name][0] for r in common])
+
+
+def _mean(told: Mapping[int, Any]) -> Mean:
+    """Return the mean score over repeats, no surer than its questions allow."""
+    floor = float(np.mean([m["variance"] for m in told.values()]))
+    return mean_of_repeats([m["score"] for m in told.values()], floor)
+
+
+def _interval(told: Mapping[int, Any]) -> Interval:
+    found = _mean(told)
+    if len(told) == 1 and not next(iter(told.values()))["variance"]:
+        return Interval(found.value, math.nan, math.nan)
+    return found.interval(within=(0, 1))
+
+
+def _mean_of(values: Sequence[float]) -> Mean:
+    return Paired(values, values, values).weighted(1, 0, 0)
+
+
+def _points(loss: Mean) -> str:
+    interval = Interval(*(100 * x for x in loss.interval()))
+    return f"{interval} points"
