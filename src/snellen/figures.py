@@ -119,6 +119,53 @@ class Matrix(_Caption):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Raster(_Caption):
+    """Square grids of many values over two axes, side by side on one scale; NaN is left blank.
+
+    Element [i, j] of a panel lies at the i-th place along x and the j-th along y, the least at
+    the bottom left.
+    """
+
+    panels: Mapping[str, Any]
+    """(n, n) values each, by what is written above."""
+    x_axis: str
+    y_axis: str
+    opacity: Mapping[str, Any] = field(default_factory=dict)
+    """(n, n) from 0 to 1 each: how much a value rests on; of all panels or of none."""
+    extent: tuple[float, float] = (0.0, 1.0)
+    """Where both axes begin and end."""
+    bounds: tuple[float, float] | None = None
+    """Of the scale; the least and the greatest of all panels if left out."""
+    scale_axis: str = ""
+    log: bool = False
+    diverging: bool = False
+    percent: bool = False
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a panel and place along x, with a column a place along y.
+
+        A row an element would be a megabyte a panel in every report.
+        """
+        return [
+            {"panel": panel, "shows": shows, self.x_axis: x}
+            | {
+                f"{self.y_axis} {y}": f"{value:.5g}" if np.isfinite(value) else ""
+                for y, value in zip(places, line, strict=True)
+            }
+            for shows, grids in (("value", self.panels), ("opacity", self.opacity))
+            for panel, grid in grids.items()
+            for places in (self.places(len(grid)),)
+            for x, line in zip(places, np.asarray(grid, float), strict=True)
+        ]
+
+    def places(self, count: int) -> list[float]:
+        """Return the middles of that many elements along an axis."""
+        low, high = self.extent
+        middles = low + (np.arange(count) + 0.5) / count * (high - low)
+        return [round(float(x), 6) for x in middles]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Boxes(_Caption):
     """How values are spread: least, quartiles, most and mean, by group and series."""
 

@@ -86,7 +86,8 @@ def bootstrap(
 ) -> Interval:
     """Return the percentile interval of a statistic of rows drawn with replacement.
 
-    `statistic` maps (draws, n, …) to (draws,); the mean if left out.
+    `statistic` maps (draws, n, …) to (draws,); the mean if left out. Draws on which it is not
+    defined (NaN) are left out.
     """
     rows = np.asarray(values, float)
     of = statistic or (lambda drawn: drawn.mean(axis=1))
@@ -94,6 +95,9 @@ def bootstrap(
         return Interval(math.nan, math.nan, math.nan)
     rng = np.random.default_rng(seed)
     made = of(rows[rng.integers(0, len(rows), (draws, len(rows)))])
+    made = made[~np.isnan(made)]
+    if len(made) == 0:
+        return Interval(math.nan, math.nan, math.nan)
     low, high = np.quantile(made, [0.5 - level / 2, 0.5 + level / 2])
     return Interval(float(of(rows[None])[0]), float(low), float(high))
 

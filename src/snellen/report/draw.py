@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from snellen.figures import Boxes, Curves, Dots, Gallery, Matrix, percentiles
+from snellen.figures import Boxes, Curves, Dots, Gallery, Matrix, Raster, percentiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +41,8 @@ STYLE: Any = {
     "text.parse_math": False,  # a $ in a subject's name is a $
 }
 WIDTH = 7.0
+PALEST = 0.15
+"""How much colour is left to a value that rests on nothing."""
 
 
 def picture(figure: Any, kind: str = "svg") -> bytes:
@@ -191,6 +194,41 @@ def _(figure: Matrix) -> Canvas:
 
 
 @draw.register
+def _(figure: Raster) -> Canvas:
+    count = len(figure.panels)
+    wide = count if count <= 3 else 2 if count == 4 else 3
+    tall = math.ceil(count / wide)
+    side = min(3.0, (WIDTH - 1.2) / wide)
+    canvas = Canvas(figsize=(1.2 + wide * side, tall * (side + 0.1) + 0.3), layout="constrained")
+    grid = canvas.subplots(tall, wide, squeeze=False)
+    colours = mpl.colormaps["RdBu_r" if figure.diverging else "viridis"]
+    scale = _scale(figure)
+    for axes, (name, values) in zip(grid.flat, figure.panels.items(), strict=False):
+        painted = colours(np.ma.filled(scale(np.ma.masked_invalid(values)), 0.0))
+        solid = np.asarray(figure.opacity.get(name, np.ones(np.shape(values))), float)
+        painted[..., 3] = np.where(np.isfinite(values), PALEST + (1 - PALEST) * solid, 0)
+        axes.imshow(
+            painted.swapaxes(0, 1), origin="lower", extent=figure.extent * 2, interpolation="none"
+        )
+        axes.set_title(_said(name), fontsize=8.5)
+        ticks = np.linspace(*figure.extent, 3)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    for axes in grid.flat[count:]:
+        axes.set_axis_off()
+    canvas.supxlabel(figure.x_axis, fontsize=9)
+    canvas.supylabel(figure.y_axis, fontsize=9)
+    shades = mpl.cm.ScalarMappable(scale, colours)
+    bar = canvas.colorbar(shades, ax=grid, aspect=18 * tall, label=figure.scale_axis)
+    bar.outline.set_visible(False)
+    if figure.log:
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    _percent(bar.ax.yaxis, wanted=figure.percent)
+    return canvas
+
+
+@draw.register
 def _(figure: Gallery) -> Canvas:
     tall = len(figure.shelves)
     wide = max(len(images) for images, _ in figure.shelves.values())
@@ -218,6 +256,18 @@ def _(figure: Gallery) -> Canvas:
 def _page(height: float, width: float = WIDTH) -> tuple[Canvas, Axes]:
     canvas = Canvas(figsize=(width, height), layout="constrained")
     return canvas, canvas.subplots()
+
+
+def _scale(figure: Raster) -> Normalize:
+    """Return the one scale of all panels, of some width even where all values are equal."""
+    values = np.concatenate([np.ravel(np.asarray(grid, float)) for grid in figure.panels.values()])
+    values = values[np.isfinite(values) & ((values > 0) | (not figure.log))]
+    low, high = figure.bounds or ((values.min(), values.max()) if len(values) else (0.0, 1.0))
+    if figure.log:
+        return LogNorm(low, high if high > low else 10 * low, clip=True)
+    if figure.diverging:
+        low, high = -(top := max(abs(low), abs(high))), top
+    return Normalize(low, high if high > low else low + 1.0, clip=True)
 
 
 def _interval_marks(

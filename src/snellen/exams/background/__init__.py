@@ -1,0 +1,1 @@
+"""Does the scenery change its mind, and which scenery?"""
