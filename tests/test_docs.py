@@ -20,7 +20,9 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_EXAMPLES = ["seeds", "stats", "sources", "digests", "blurbs", "groups",
                  "images.reductions", "images.glyphs", "sitting", "report.page",
-                 "exams.abstraction.paper", "exams.abstraction.transformations"]  # fmt: skip
+                 "exams.abstraction.paper", "exams.abstraction.transformations",
+                 "exams.background.clouds", "exams.background.features",
+                 "exams.background.agreement", "exams.background.assessor"]  # fmt: skip
 
 
 def blocks(path, kind):

@@ -67,6 +67,21 @@ def test_the_bootstrap_agrees_with_scipys():
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
 
 
+def test_draws_on_which_a_statistic_is_undefined_are_left_out_of_the_bootstrap():
+    values = np.arange(6.0)
+
+    def above_nought(drawn):
+        least = drawn.min(axis=1)
+        return np.where(least > 0, least, np.nan)
+
+    found = stats.bootstrap(values[1:], above_nought)
+    assert found == stats.bootstrap(values[1:], lambda drawn: drawn.min(axis=1))
+    with_nought = stats.bootstrap(values, above_nought)
+    assert math.isnan(with_nought.value)
+    assert 1 <= with_nought.low <= with_nought.high <= 5
+    assert np.isnan(stats.bootstrap(values * 0, above_nought)).all()
+
+
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=12).filter(lambda x: np.std(x) > 1e-3))
 def test_a_mean_over_repeats_is_students_when_no_floor_binds(values):
     mean = stats.mean_of_repeats(values)

@@ -14,9 +14,9 @@ import pytest
 from snellen import plugins, report
 from snellen.core import Item, Record, Result, Verdict
 from snellen.errors import LogError, SnellenError
-from snellen.figures import Curves, Dots, Gallery, Matrix, Table
+from snellen.figures import Curves, Dots, Gallery, Matrix, Raster, Table
 from snellen.log import Plan, RunFolder
-from snellen.report.draw import picture
+from snellen.report.draw import PALEST, draw, picture
 from snellen.report.page import as_csv, readable
 from snellen.sitting import conduct
 from snellen.stats import Interval
@@ -34,6 +34,8 @@ FIGURES = [
            values=[[0.1, np.nan], [-0.4, 1.0]], diverging=True),
     Matrix(name="noted", title="m", row_names=["a"], column_names=["c"], values=[[0.1]],
            notes=[["ten"]], percent=False),
+    Raster(name="raster", title="r", panels={EVIL: np.eye(4), "b": np.full((4, 4), np.nan)},
+           x_axis=EVIL, y_axis="y", opacity={EVIL: np.eye(4), "b": np.eye(4)}, caption=EVIL),
     Gallery(name="gallery", title="g",
             shelves={EVIL: (np.zeros((2, 5, 5, 1), np.uint8), ["x", EVIL]),
             "colour": (np.ones((1, 5, 5, 3), np.float32), ["y"])}),
@@ -52,6 +54,47 @@ def test_every_kind_of_figure_is_drawn_the_same_each_time(figure):
         assert drawn == picture(figure, kind)
     assert b"<script" not in picture(figure, "svg")
     assert figure.rows()
+
+
+def painted(figure):
+    """The pixels of each panel of a drawn raster, the bottom row first."""
+    return [np.asarray(axes.images[0].get_array()) for axes in draw(figure).axes if axes.images]
+
+
+def test_a_raster_lies_as_its_axes_say_and_all_panels_share_a_scale():
+    """Element [3, 0] is the far end of x at the near end of y: bottom right."""
+    far = np.zeros((4, 4))
+    far[3, 0] = 1.0
+    raster = Raster(name="r", title="r", x_axis="x", y_axis="y", panels={"a": far, "b": far / 2})
+    first, second = painted(raster)
+    bottom_right = first[0, 3]
+    assert bottom_right[:3].tolist() != first[0, 0, :3].tolist()
+    assert (first[1:, :, :3] == first[0, 0, :3]).all()
+    assert second[0, 3, :3].tolist() != bottom_right[:3].tolist()  # half of what is in the first
+    assert (
+        painted(replace(raster, panels={"b": far / 2}))[0][0, 3].tolist() == bottom_right.tolist()
+    )
+
+
+def test_what_a_raster_rests_little_on_is_pale_and_blanks_are_empty():
+    values = np.array([[1.0, np.nan], [2.0, 3.0]])
+    solid = np.array([[1.0, 1.0], [0.0, 0.5]])
+    raster = Raster(name="r", title="r", x_axis="x", y_axis="y", panels={"a": values},
+                    opacity={"a": solid})  # fmt: skip
+    alpha = painted(raster)[0][..., 3].T
+    assert alpha[0].tolist() == [1.0, 0.0]
+    assert alpha[1] == pytest.approx([PALEST, (1 + PALEST) / 2])
+    rows = raster.rows()
+    assert rows[0] == {"panel": "a", "shows": "value", "x": 0.25, "y 0.25": "1", "y 0.75": ""}
+    assert [row["shows"] for row in rows] == ["value"] * 2 + ["opacity"] * 2
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_any_number_of_panels_is_drawn_once_each(count):
+    panels = {f"p{n}": np.full((3, 3), 7.0) for n in range(count)}
+    raster = Raster(name="r", title="r", x_axis="x", y_axis="y", panels=panels, log=True)
+    assert len(painted(raster)) == count
+    assert picture(replace(raster, diverging=True, log=False), "png")
 
 
 def test_a_figure_of_no_known_kind_is_refused():
@@ -139,7 +182,8 @@ def test_behind_every_figure_are_its_numbers_its_formula_and_its_command(evil_ru
     beside = made.path.with_name("report_files")
     names = sorted(p.name for p in beside.iterdir())
     assert sum(n.endswith(".csv") for n in names) == len(FIGURES)
-    assert sum(n.endswith(".svg") for n in names) == sum(n.endswith(".pdf") for n in names) == 6
+    assert sum(n.endswith(".svg") for n in names) == sum(n.endswith(".pdf") for n in names)
+    assert sum(n.endswith(".svg") for n in names) == len(FIGURES) - 1
     assert made.damaged
     assert "could not be read" in text
 
@@ -150,7 +194,7 @@ def test_wide_figures_scroll_rather_than_shrink_until_nobody_can_read_them(evil_
         r'<div class="scroll picture" tabindex="0"><img width="(\d+)" style="min-width: (\d+)px"',
         text,
     )
-    assert len(pictures) == text.count("<img") == 6
+    assert len(pictures) == text.count("<img") == len(FIGURES) - 1
     assert all(int(least) == round(0.6 * int(width)) for width, least in pictures)
 
 

@@ -75,10 +75,10 @@ class Assessor:
         missing = [name for name in self.names if name not in features]
         unknown = [name for name in features if name not in self.names]
         if missing or unknown:
+            found = ", ".join(_few("missing", missing) + _few("unknown", unknown))
             raise Unable(
                 f"this assessor was trained on {len(self.names)} features and cannot judge by "
-                f"others: {_few('missing', missing)}{_few('unknown', unknown)}; "
-                "measure at the positions it knows, or train one on these"
+                f"others: {found}; measure at the positions it knows, or train one on these"
             )
         (found,) = self.table([[features[name] for name in self.names]])
         return np.asarray(found)
@@ -394,8 +394,7 @@ def _numbers(rows: npt.ArrayLike, columns: int | None) -> Floats:
     return x
 
 
-def _few(what: str, names: Sequence[str]) -> str:
-    if not names:
-        return ""
+def _few(what: str, names: Sequence[str]) -> list[str]:
+    """Name the first of some names, in at most one phrase."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{what} {', '.join(map(repr, names[:3]))}{more} "
+    return [f"{what} {', '.join(map(repr, names[:3]))}{more}"] if names else []
