@@ -193,6 +193,17 @@ def test_points_that_are_equally_far_share_what_is_wanted():
     assert made[8, 8] == pytest.approx((u + 1) / 2)
 
 
+def test_a_wide_ring_of_equals_is_found_whole():
+    """Twenty-four cells are √325 away from the one in the middle, and nothing is nearer."""
+    around = np.indices((37, 37)).reshape(2, -1).T - 18
+    steps = around[(around**2).sum(axis=1) == 325]
+    assert len(steps) == 24
+    x, y = (20.5 + steps.T) / 41
+    values = np.random.default_rng(0).random(24)
+    made = variance_matrix(Cloud(x, y, values), Kernel(1, 1, 3), side=41, fine=1).values
+    assert made[20, 20] == pytest.approx(values.mean())
+
+
 def test_without_neighbours_an_empty_disc_is_blank():
     points = Cloud(np.array([0.05]), np.array([0.05]), np.array([2.0]))
     made = variance_matrix(points, Kernel(3, 1, 0), side=16)
@@ -319,6 +330,7 @@ def test_matrices_are_shown_with_what_they_rest_on():
     shown = raster(made, name="matrices", title="t", caption="c")
     assert shown.bounds[0] == 0
     assert shown.bounds[1] == max(m.values.max() for m in made.values())
+    assert raster(made, name="m", title="t", bounds=(0, 1)).bounds == (0, 1)
     assert shown.opacity["sharp"].tolist() == made["sharp"].evidence.tolist()
     points = density({"wide": made["wide"]}, name="density", title="t").panels["wide"]
     assert points.shape == (8, 8)
@@ -536,7 +548,8 @@ def forest():
 
 def test_a_forest_taken_apart_says_what_scikit_learns_says(forest, tmp_path):
     rows = np.random.default_rng(9).normal(size=(500, 4)) * 2
-    rows[:50] = forest.estimators_[0].tree_.threshold[0]  # on the threshold itself
+    on_edges = np.concatenate([tree.tree_.threshold for tree in forest.estimators_])
+    rows = np.concatenate([rows, np.repeat(on_edges[:, None], 4, axis=1)])
     ours = assessor.exported(forest, NAMES)
     expected = forest.predict_proba(rows)
     assert ours.table(rows).tobytes() == expected.tobytes()
@@ -712,6 +725,21 @@ def test_splits_that_share_models_are_not_taken_for_independent(judged):
     naive = 2.262 * np.std(values, ddof=1) / np.sqrt(10)
     found = judged.outcomes[assessor.WORST].accuracy
     assert (found.high - found.low) / 2 == pytest.approx(naive * np.sqrt(1 + 10 / 2), rel=1e-3)
+
+
+def test_cut_points_never_see_what_is_held_out(monkeypatch):
+    pytest.importorskip("sklearn")
+    seen = []
+
+    def spy(values, levels):
+        seen.append(set(values.tolist()))
+        return fit_cut_points(values, levels)
+
+    monkeypatch.setattr(assessor, "fit_cut_points", spy)
+    rows, levels, _ = repository(30)
+    evaluate(rows, levels, np.arange(30) / 30, splits=3)
+    assert [len(values) for values in seen] == [20, 20, 20]
+    assert seen[0] != seen[1]
 
 
 def test_features_that_say_nothing_teach_nothing():

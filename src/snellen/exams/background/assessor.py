@@ -106,7 +106,6 @@ class Assessor:
         with path.open("wb") as file:
             np.savez_compressed(
                 file,
-                allow_pickle=False,
                 names=np.array(self.names),
                 said=np.array(json.dumps(said, sort_keys=True)),
                 **arrays,
@@ -244,7 +243,7 @@ def fit_cut_points(values: npt.ArrayLike, levels: npt.ArrayLike) -> CutPoints:
     # right = zeros below the low cut + ones between the cuts + twos from the high cut on
     at_low = below[:, 0] - below[:, 1]
     at_high = below[:, 1] - below[:, 2]
-    right = np.triu(at_low[:, None] + at_high + np.sum(y == 2)) - np.tri(len(cuts), k=-1)
+    right = np.triu(at_low[:, None] + at_high + np.sum(y == 2))
     low, high = np.unravel_index(right.argmax(), right.shape)
     return CutPoints(float(cuts[low]), float(cuts[high]))
 

@@ -107,15 +107,15 @@ def variance_matrix(
 def raster(matrices: Mapping[str, VarianceMatrix], *, name: str, title: str, **said: Any) -> Raster:
     """Show matrices on one scale that has nought in it, paler where they rest on less."""
     values = np.concatenate([matrix.values.ravel() for matrix in matrices.values()])
+    bounds = min(0.0, float(np.nanmin(values))), max(0.0, float(np.nanmax(values)))
     return Raster(
-        bounds=(min(0.0, float(np.nanmin(values))), max(0.0, float(np.nanmax(values)))),
         name=name,
         title=title,
         panels={panel: matrix.values for panel, matrix in matrices.items()},
         opacity={panel: matrix.evidence for panel, matrix in matrices.items()},
         x_axis="semantic distance of one scenery",
         y_axis="of the other",
-        **{"scale_axis": "difference", **said},
+        **{"bounds": bounds, "scale_axis": "difference", **said},
     )
 
 
