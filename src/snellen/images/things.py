@@ -80,19 +80,30 @@ def draw_things(seed: Seed, count: int, side: int = 48) -> tuple[Images, Indices
     place = seed.floats(count * 4).reshape(count, 4)
     inks, grounds = _colours(seed, count)
     images = np.empty((count, side, side, 3), np.uint8)
-    middle = (np.arange(side) + 0.5) / side * 2 - 1
     texture = _textures(seed, count, side)
     for i, label in enumerate(labels):
         right, down, large, turn = place[i]
-        x, y = middle[None, :] - 0.5 * (right - 0.5), middle[:, None] - 0.5 * (down - 0.5)
+        centre = 0.5 * (right - 0.5), 0.5 * (down - 0.5)
         radius, angle = 0.5 + 0.25 * large, 2 * np.pi * turn
-        across = (np.cos(angle) * x + np.sin(angle) * y) / radius
-        along = (np.cos(angle) * y - np.sin(angle) * x) / radius
-        inside = OUTLINES[THINGS[label]](across, along) * radius * side / 2
-        cover = np.clip(0.5 - inside, 0, 1)[..., None]
+        cover = lay(THINGS[label], side, centre, radius, angle)[0][..., None]
         ground = grounds[i, 0] + (grounds[i, 1] - grounds[i, 0]) * texture[i][..., None]
         images[i] = np.rint(cover * inks[i] + (1 - cover) * ground)
     return images, labels
+
+
+def lay(
+    name: str, side: int, centre: tuple[float, float], radius: float, angle: float
+) -> tuple[Plane, Plane, Plane]:
+    """Return how much of each pixel a thing covers, and where on the thing each pixel lies.
+
+    The picture reaches from −1 to 1, and so does the thing in its own, turned plane.
+    """
+    middle = (np.arange(side) + 0.5) / side * 2 - 1
+    x, y = middle[None, :] - centre[0], middle[:, None] - centre[1]
+    across = (np.cos(angle) * x + np.sin(angle) * y) / radius
+    along = (np.cos(angle) * y - np.sin(angle) * x) / radius
+    inside = OUTLINES[name](across, along) * radius * side / 2
+    return np.clip(0.5 - inside, 0, 1), across, along
 
 
 def _colours(seed: Seed, count: int) -> tuple[Plane, Plane]:
