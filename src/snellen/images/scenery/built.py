@@ -35,7 +35,7 @@ def road(c: Canvas) -> None:
     top = c.lines.get("road", c.horizon)
     depth = np.clip((c.y - top) / (1 - top), 0, 1)
     meet, near = c.dice.number(0.4, 0.6), c.dice.number(0.4, 0.6)
-    middle, half = mixed(meet, near, depth), 0.03 + (c.lines.get("kerb", 0.4) - 0.03) * depth
+    middle, half = mixed(meet, near, depth), 0.03 + 0.37 * depth
     away = np.abs(c.x - middle)
     cover = np.clip((half - away) * c.side + 0.5, 0, 1) * (c.y > top)
     grey = c.tint((104, 106, 112), 10) * (0.92 + 0.16 * c.field(24, 24))
@@ -129,7 +129,7 @@ def car(c: Canvas) -> None:
 def boat(c: Canvas) -> None:
     """Paint sailing boats on the water."""
     water = max(c.lines.get("sea", c.horizon), c.lines.get("lake", c.horizon))
-    shore = min(c.lines.get("sand", 0.9), c.lines.get("bank", 0.9))
+    shore = c.lines.get("sand", 0.9)
     for _ in range(c.dice.whole(1, 2)):
         depth = c.dice.number(0.25, 0.85)
         x, y = c.dice.number(0.15, 0.85), mixed(water, shore, depth)

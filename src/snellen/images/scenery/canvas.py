@@ -75,6 +75,8 @@ class Canvas:
         """Between which lines things have their feet."""
         self.crowd = (1, 3)
         """How many plants of a kind there are."""
+        self.lined = ""
+        """The keyword that stands all along the wall."""
         self.aisle = 0.0
         """How wide the middle is that is kept free."""
         self.mood = dice.pick(MOODS)

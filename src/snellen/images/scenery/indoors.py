@@ -65,9 +65,9 @@ def window(c: Canvas) -> None:
 
 def shelf(c: Canvas) -> None:
     """Paint cases full of books."""
-    wide = c.lines.get("shelf", 0.0)
-    middles = [0.2, 0.5, 0.8] if wide else [c.place()]
-    half = 0.145 if wide else 0.13
+    lined = c.lined == "shelf"
+    middles = [0.2, 0.5, 0.8] if lined else [c.place()]
+    half = 0.145 if lined else 0.13
     wood = c.tint(c.dice.pick(WOODS), 8)
     top, foot = c.horizon * c.dice.number(0.1, 0.2), c.horizon + 0.04
     backs = [c.tint(c.dice.pick(CLOTHS), 24) for _ in range(5)]
@@ -77,13 +77,14 @@ def shelf(c: Canvas) -> None:
     heights = np.asarray(c.dice.numbers(rows, cols), np.float32)
     down = np.clip((c.y - top) / (foot - top) * rows, 0, rows - 0.01)
     row = down.astype(np.intp)
-    # books are wider than a pixel at 48, and their number a side of picture is fixed
     col = np.minimum((c.x * cols).astype(np.intp), cols - 1)
     tall = down - row > 0.16 + 0.22 * heights[row, col]
     spines = mixed(wood * 0.55, stack(backs, books[row, col]), tall.astype(np.float32))
     board = np.clip((np.abs(down - row - 0.5) - 0.43) * 40, 0, 1)
     filled = mixed(spines, wood, board)
-    for x in middles if not wide or c.dice.chance(0.6) else middles[:: c.dice.pick([2, -2])]:
+    if lined and c.dice.chance(0.4):
+        middles = middles[::2]
+    for x in middles:
         c.box(x - half - 0.015, top - 0.02, x + half + 0.015, foot + 0.015, wood)
         c.panel(x - half, top, x + half, foot, filled)
 

@@ -119,7 +119,7 @@ def _paint(kind: Kind, words: Sequence[str], dice: Dice, side: int) -> Canvas:
     canvas.lines = {word: dice.number(*ends) for word, ends in kind.lines.items()}
     first, last = kind.standing
     canvas.standing = (horizon + (1 - horizon) * first, horizon + (1 - horizon) * last)
-    canvas.crowd, canvas.aisle = kind.crowd, kind.aisle
+    canvas.crowd, canvas.aisle, canvas.lined = kind.crowd, kind.aisle, kind.lined
     for word in words:
         canvas.paint(word, PAINTERS[word])
     return canvas
