@@ -89,6 +89,8 @@ class Canvas:
         self._masks: Mask = np.zeros((0, side, side), bool)
         self._names: list[str] = []
         self._places: list[float] = []
+        self.taken: list[float] = []
+        """The middles of the stretches of wall where something hangs."""
 
     def paint(self, keyword: str, painter: Callable[[Canvas], None]) -> Mask:
         """Let a painter paint a keyword, and return where it shows."""
@@ -226,10 +228,15 @@ class Canvas:
     def place(self) -> float:
         """Return the middle of a stretch of wall where nothing hangs yet."""
         if not self._places:
-            thirds = [1 / 6, 1 / 2, 5 / 6]
-            order = np.argsort(self.dice.numbers(3), kind="stable")
+            thirds = self.free(1 / 6, 1 / 2, 5 / 6) or [1 / 6, 1 / 2, 5 / 6]
+            order = np.argsort(self.dice.numbers(len(thirds)), kind="stable")
             self._places = [thirds[i] for i in order]
-        return self._places.pop() + self.dice.number(-0.04, 0.04)
+        self.taken.append(self._places.pop() + self.dice.number(-0.04, 0.04))
+        return self.taken[-1]
+
+    def free(self, *middles: float) -> list[float]:
+        """Return those stretches of wall where nothing hangs."""
+        return [x for x in middles if all(abs(x - there) > 0.15 for there in self.taken)]
 
     # --- the end ---
 

@@ -66,7 +66,7 @@ def window(c: Canvas) -> None:
 def shelf(c: Canvas) -> None:
     """Paint cases full of books."""
     lined = c.lined == "shelf"
-    middles = [0.2, 0.5, 0.8] if lined else [c.place()]
+    middles = c.free(0.2, 0.5, 0.8) if lined else [c.place()]
     half = 0.145 if lined else 0.13
     wood = c.tint(c.dice.pick(WOODS), 8)
     top, foot = c.horizon * c.dice.number(0.1, 0.2), c.horizon + 0.04
@@ -82,7 +82,7 @@ def shelf(c: Canvas) -> None:
     spines = mixed(wood * 0.55, stack(backs, books[row, col]), tall.astype(np.float32))
     board = np.clip((np.abs(down - row - 0.5) - 0.43) * 40, 0, 1)
     filled = mixed(spines, wood, board)
-    if lined and c.dice.chance(0.4):
+    if len(middles) == 3 and c.dice.chance(0.4):
         middles = middles[::2]
     for x in middles:
         c.box(x - half - 0.015, top - 0.02, x + half + 0.015, foot + 0.015, wood)
@@ -266,7 +266,8 @@ def plant(c: Canvas) -> None:
 
 def board(c: Canvas) -> None:
     """Paint a blackboard with writing."""
-    x, half = c.dice.number(0.4, 0.6), c.dice.number(0.26, 0.34)
+    x, half = c.dice.number(0.46, 0.54), c.dice.number(0.22, 0.28)
+    c.taken.append(x)
     top, low = c.horizon * 0.2, c.horizon * c.dice.number(0.66, 0.74)
     c.box(x - half - 0.022, top - 0.022, x + half + 0.022, low + 0.022, c.tint((158, 116, 74), 10))
     slate = c.tint(c.dice.pick([(42, 84, 68), (48, 56, 62)]), 6)

@@ -35,8 +35,8 @@ PAINTERS: dict[str, Callable[[Canvas], None]] = {
         *(nature.sand, nature.snow, nature.lake, nature.river, built.road, built.boat),
         *(nature.bird, built.goal, built.lantern, nature.fir, built.house, nature.tree),
         *(built.fence, nature.rock, nature.cactus, nature.palm, built.parasol, nature.bush),
-        *(nature.blossom, built.car, indoors.floor, indoors.wall, indoors.door, indoors.window),
-        *(indoors.board, indoors.picture, indoors.shelf, indoors.cupboard, indoors.stove),
+        *(nature.blossom, built.car, indoors.floor, indoors.wall, indoors.board, indoors.door),
+        *(indoors.window, indoors.picture, indoors.shelf, indoors.cupboard, indoors.stove),
         *(indoors.rug, indoors.clock, indoors.plant, indoors.sofa, indoors.chair),
         *(indoors.table, indoors.lamp),
     )
@@ -199,7 +199,7 @@ KINDS: tuple[Kind, ...] = (
         "kitchen",
         "home",
         "wall 95 cupboard 95 floor 95 stove 80 window 60 lamp 50 table 50 clock 40 chair 40 "
-        "plant 25 door 20",
+        "plant 25",
         horizon=(0.6, 0.68),
         ground=ROOM,
         standing=(0.55, 0.95),
