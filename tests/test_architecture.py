@@ -28,7 +28,7 @@ RANK = {
 SWAMP = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "handler"}
 HEAVY = {
     *("torch", "keras", "onnxruntime", "sklearn", "transformers", "distributed", "matplotlib"),
-    "numba",
+    *("numba", "cv2"),
 }
 
 

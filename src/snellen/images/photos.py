@@ -8,6 +8,7 @@ What cannot be read is refused with the reason.
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +17,15 @@ from PIL import Image, ImageOps
 from snellen.errors import Unloadable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy.typing as npt
 
-    Picture = npt.NDArray[np.uint8]
+    Picture: TypeAlias = npt.NDArray[np.uint8]
+    Size: TypeAlias = tuple[int, int]
+    """Height, then width."""
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 MOST_PIXELS = 1 << 22
@@ -33,23 +37,57 @@ GREY_MODES = {"1", "L", "I", "F", "I;16", "I;16L", "I;16B", "LA", "La"}
 
 def read_photo(path: Path, most_pixels: int = MOST_PIXELS) -> Picture:
     """Return the (first) picture of a file as (height, width, 1 or 3) bytes."""
+    with opened(path) as file:
+        return _plain(file, most_pixels)
+
+
+def read_squashed(path: Path, size: Size) -> Picture:
+    """Return the picture of a file as (height, width, 3) bytes of just this size.
+
+    A JPEG is decoded at the smallest of its fractions that is still large enough, which is
+    most of the time that reading takes.
+    """
+    with opened(path) as file:
+        file.draft(None, (max(size), max(size)))  # either way up: it may have to be turned
+        return squashed(_plain(file, MOST_PIXELS), size)
+
+
+def squashed(picture: Picture, size: Size) -> Picture:
+    """Return a picture in three colours and of just this size, whatever shape it had.
+
+    >>> squashed(np.full((30, 40, 1), 7, np.uint8), (8, 8)).shape
+    (8, 8, 3)
+    """
+    if picture.shape[:2] != size:
+        image = Image.fromarray(picture[..., 0] if picture.shape[2] == 1 else picture)
+        picture = np.asarray(image.resize(size[::-1], Image.Resampling.BILINEAR), np.uint8)
+    return np.broadcast_to(picture.reshape(*size, -1), (*size, 3))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Image.Image]:
+    """Open a picture file; tell whatever is wrong with it as `Unloadable`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd EXIF data and large pictures
             with Image.open(path) as file:
-                return _plain(file, most_pixels)
+                _check_size(file)
+                yield file
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         reason = str(error).replace(str(path), "the file") or type(error).__name__
         raise Unloadable(f"{path} cannot be read as a picture: {reason}") from error
 
 
-def _plain(file: Image.Image, most_pixels: int) -> Picture:
+def _check_size(file: Image.Image) -> None:
     pixels = file.width * file.height
     if pixels > REFUSED_PIXELS:
         raise ValueError(
             f"it has {pixels / 1e6:.0f} megapixels, more than {REFUSED_PIXELS / 1e6:.0f}"
         )
-    shrink = min(1.0, (most_pixels / pixels) ** 0.5)
+
+
+def _plain(file: Image.Image, most_pixels: int) -> Picture:
+    shrink = min(1.0, (most_pixels / (file.width * file.height)) ** 0.5)
     goal = (max(1, int(file.width * shrink)), max(1, int(file.height * shrink)))
     if shrink < 1:
         file.draft(None, goal)  # a JPEG can be decoded at a fraction of its size
