@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -132,7 +133,24 @@ def _on_answers(subject: Subject, sheet: Sheet) -> Told:
         complaints.append(
             "its answers depend on which pictures it is asked together; is it in training mode?"
         )
+    if "signals" in subject.gives:
+        more, worse = _on_signals(subject, sheet)
+        findings, complaints = [*findings, *more], [*complaints, *worse]
     return findings, complaints
+
+
+def _on_signals(subject: Subject, sheet: Sheet) -> Told:
+    """Say where inside it is looked at, and what is seen there."""
+    looking = replace(sheet, asks=frozenset({"choice", "signals"}))
+    try:
+        seen = subject.answer(looking).signals
+    except SnellenError as error:
+        return [("signals", "none")], [str(error)]
+    told = [
+        f"{name}, {' × '.join(map(str, np.shape(column)[1:]))} a picture"
+        for name, column in seen.items()
+    ]
+    return [("signals", "; ".join(told) or "none")], []
 
 
 def _rates(subject: Subject, sheet: Sheet) -> str:

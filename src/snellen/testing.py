@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,8 @@ def check_subject(subject: Subject) -> None:
         top = answers.scores[np.arange(12), answers.choice]
         assert (top >= answers.scores.max(axis=1)).all(), "the choice has the highest score"
     _check_same(answers, pupil.answer(sheet), "asked twice, it answers the same")
+    if "signals" in subject.gives:
+        _check_signals(pupil, sheet, answers)
 
 
 def _check_item(exam: Exam, item: Item) -> Record:
@@ -86,6 +89,22 @@ def _check_item(exam: Exam, item: Item) -> Record:
     kept = {name: value for name, value in measures if not isinstance(value, Attachment)}
     json.dumps(kept, default=jsonable)
     return sittings[0].record(_Scripted(), 0.0)
+
+
+def _check_signals(pupil: Subject, sheet: Sheet, answers: Answers) -> None:
+    """Look inside, all together and some alone: the same is seen, and the same is answered."""
+    looking = replace(sheet, asks=frozenset({"choice", "signals"}))
+    watched = mark(looking, pupil.answer(looking), pupil.name)
+    np.testing.assert_array_equal(
+        watched.choice, answers.choice, err_msg="being watched does not change an answer"
+    )
+    alone = pupil.answer(replace(looking, images=sheet.images[:3])).signals
+    assert alone.keys() == watched.signals.keys(), "the same signals each time"
+    for name, column in watched.signals.items():
+        assert len(column) == len(sheet), f"signal {name!r} has a row a picture"
+        assert len(alone[name]) == 3, f"signal {name!r} has a row a picture"
+        if np.asarray(column).dtype.kind == "f":
+            np.testing.assert_allclose(alone[name], column[:3], rtol=1e-3, atol=1e-3, err_msg=name)
 
 
 class _Scripted:

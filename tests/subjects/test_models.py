@@ -284,6 +284,16 @@ def test_a_hugging_face_folder_says_all_of_its_preprocessing(specs):
         subject.answer(Sheet(IMAGES, ("x", "y")))
 
 
+def test_a_hugging_face_folder_shows_its_last_convolution(specs):
+    pytest.importorskip("transformers", reason="the extra 'hf' is not installed")
+    looking = Sheet(IMAGES, ABC, asks=frozenset({"choice", "signals"}))
+    ((name, maps),) = plugins.subject(specs["hf"]).answer(looking).signals.items()
+    assert name.endswith(".convolution")
+    assert maps.shape == (24, 8, 4, 4)
+    named = plugins.subject(f"{specs['hf']},signals=resnet.pooler")
+    assert named.answer(looking).signals["resnet.pooler"].shape == (24, 8, 1, 1)
+
+
 def test_hugging_face_names_that_are_not_here_are_explained():
     pytest.importorskip("transformers", reason="the extra 'hf' is not installed")
     for place in ("/nonexistent", "./nonexistent"):

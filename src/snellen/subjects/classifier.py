@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,28 +18,44 @@ from snellen.core import PASS, Ability, Answers, Lesson
 from snellen.errors import BadAnswer, Unable
 from snellen.seeds import Seed
 from snellen.subjects.outputs import Outputs
+from snellen.subjects.positions import Watched, told_apart
 from snellen.subjects.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
-    from snellen.core import Indices, Sheet
+    from snellen.core import Column, Indices, Sheet
 
 Forward: TypeAlias = Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]]
 """From preprocessed pictures to (n, labels) scores."""
+GIVES: frozenset[Ability] = frozenset({"choice", "scores"})
+WATCHED: frozenset[Ability] = frozenset({"signals"})
+STUDIES: frozenset[Ability] = frozenset({"study"})
+
+
+class Model(NamedTuple):
+    """The ways in which a model can be run."""
+
+    forward: Forward
+    watched: Watched | None = None
+    """The same pass, with an eye on what goes on inside."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Classifier:
     """A model that is asked as it is."""
 
-    gives: ClassVar[frozenset[Ability]] = frozenset({"choice", "scores"})
-
     name: str
     fingerprint: str
     forward: Forward
+    watched: Watched | None = None
     reading: Preprocessing
     outputs: Outputs = field(default_factory=Outputs)
     batch: int = 64
     device: str = "cpu"
+
+    @property
+    def gives(self) -> frozenset[Ability]:
+        """What can be asked of it: signals too, if there is something to see inside."""
+        return GIVES | WATCHED if self.watched else GIVES
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,9 +63,15 @@ class Classifier:
         return self.outputs.choices
 
     def answer(self, sheet: Sheet) -> Answers:
-        """Score the choices; choose the highest, unless it lies outside all of them."""
-        scores, outside = self.scores(sheet)
-        return Answers(np.where(outside, PASS, scores.argmax(axis=1)), scores)
+        """Score the choices; choose the highest, unless it lies outside all of them.
+
+        Signals, if the sheet asks for them, are the values at each position as they are:
+        (pictures, channels, height, width) or (pictures, features).
+        """
+        seen: dict[str, list[Column]] = {}
+        scores, outside = self._scores(sheet, seen)
+        signals = {name: np.concatenate(parts) for name, parts in seen.items()}
+        return Answers(np.where(outside, PASS, scores.argmax(axis=1)), scores, signals)
 
     def study(self, lesson: Lesson) -> Classifier:  # noqa: ARG002
         """Refuse: it is frozen."""
@@ -57,12 +79,18 @@ class Classifier:
             f"subject {self.name!r} is frozen and cannot study; give its factory without weights"
         )
 
-    def scores(self, sheet: Sheet) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    def _scores(
+        self, sheet: Sheet, seen: dict[str, list[Column]]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
         """Return (n, choices) scores, a batch at a time, and who answered none of them."""
         parts = [(np.empty((0, len(sheet.choices))), np.empty(0, bool))]
+        watched = self.watched if "signals" in sheet.asks else None
         for start in range(0, len(sheet), self.batch):
             x = self.reading(sheet.images[start : start + self.batch])
-            out = np.asarray(self.forward(x))
+            result, inside = watched(x) if watched else (self.forward(x), {})
+            out = np.asarray(result)
+            for name, values in inside.items():
+                seen.setdefault(name, []).append(told_apart(values, len(x), name, self.name))
             if out.ndim != 2 or len(out) != len(x):
                 raise BadAnswer(
                     f"subject {self.name!r} answered {len(x)} pictures with an output of shape "
@@ -83,17 +111,22 @@ class Classifier:
 class Learner:
     """A model that is taught first; every lesson adds to those before."""
 
-    gives: ClassVar[frozenset[Ability]] = frozenset({"choice", "scores", "study"})
-
     name: str
     fingerprint: str
-    teach: Callable[[Lesson], Forward]
+    teach: Callable[[Lesson], Model]
     """Teach a fresh copy a lesson; the same lesson gives the same copy."""
+    watchable: bool = False
+    """Whether there is something to see inside of the copies."""
     reading: Preprocessing
     batch: int = 64
     device: str = "cpu"
     lessons: tuple[Lesson, ...] = ()
     taught: Classifier | None = None
+
+    @property
+    def gives(self) -> frozenset[Ability]:
+        """What can be asked of it, once it is taught."""
+        return GIVES | STUDIES | (WATCHED if self.watchable else frozenset())
 
     @property
     def untaught(self) -> bool:
@@ -104,10 +137,12 @@ class Learner:
         """Teach a fresh copy all lessons so far."""
         lessons = (*self.lessons, lesson)
         whole = joined(lessons)
+        model = self.teach(whole)
         taught = Classifier(
             name=self.name,
             fingerprint=self.fingerprint,
-            forward=self.teach(whole),
+            forward=model.forward,
+            watched=model.watched,
             reading=self.reading,
             outputs=Outputs(whole.choices),
             batch=self.batch,

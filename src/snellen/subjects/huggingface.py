@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
-
-import numpy as np
+from typing import Any, Unpack
 
 from snellen.digests import digest
 from snellen.errors import Unloadable, extra
 from snellen.subjects.classifier import Classifier
 from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.positions import stated_positions
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 RESAMPLING = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 """By the numbers that processor files use, which are Pillow's."""
@@ -24,7 +20,12 @@ LARGE_ENOUGH = 384
 
 
 def load(
-    source: str, *, name: str = "", device: str = "auto", **reading: Unpack[Reading]
+    source: str,
+    *,
+    name: str = "",
+    device: str = "auto",
+    signals: str = "",
+    **reading: Unpack[Reading],
 ) -> Classifier:
     """Make a subject of a model and the processor file beside it."""
     if source.startswith(("/", ".", "~")) or source.count("/") > 1:  # their names are owner/name
@@ -33,11 +34,10 @@ def load(
             raise Unloadable(f"hf:{source}: there is no such folder")
         source = str(folder)
     with extra("hf", "a Hugging Face model"):
-        import torch
         from transformers import AutoModelForImageClassification
         from transformers.utils.hub import cached_file
 
-        from snellen.subjects.torch import usable_device
+        from snellen.subjects.torch import asked, usable_device
     try:
         model = AutoModelForImageClassification.from_pretrained(source, use_safetensors=True)
         found = cached_file(
@@ -46,7 +46,8 @@ def load(
     except (OSError, ValueError) as error:
         raise Unloadable(f"hf:{source} cannot be loaded: {str(error).splitlines()[0]}") from error
     on = usable_device(device)
-    model = model.eval().to(on)
+    positions = stated_positions(signals)
+    ways = asked(model, positions, on, name or Path(source).name)
     try:
         config = json.loads(Path(found).read_text("utf-8")) if found else {}
     except ValueError as error:
@@ -55,16 +56,18 @@ def load(
     outputs = stated_outputs(reading, _labels(model))
     state = (t.cpu().numpy().tobytes() for t in model.state_dict().values())
 
-    def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        with torch.inference_mode():
-            return np.asarray(model(pixel_values=torch.from_numpy(x).to(on)).logits.cpu().numpy())
-
     return Classifier(
         name=name or Path(source).name,
         fingerprint=digest(
-            "hf", model.config.to_json_string(), *state, wants.effective, outputs.effective
+            "hf",
+            model.config.to_json_string(),
+            *state,
+            wants.effective,
+            outputs.effective,
+            *(positions or ()),
         ),
-        forward=forward,
+        forward=ways.forward,
+        watched=ways.watched,
         reading=wants,
         outputs=outputs,
         batch=reading.get("batch", 32),

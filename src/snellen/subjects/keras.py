@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,8 +16,18 @@ import numpy as np
 from snellen.digests import digest
 from snellen.errors import BadAnswer, Unloadable, extra
 from snellen.sources import load_attribute, made_by
-from snellen.subjects.classifier import Classifier, Forward, Learner, batches
+from snellen.subjects.classifier import Classifier, Learner, Model, batches
 from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.positions import (
+    ENTRY,
+    Layer,
+    Wanted,
+    Watched,
+    check_known,
+    nowhere_to_look,
+    stated_positions,
+    suggested,
+)
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 if TYPE_CHECKING:
@@ -24,6 +36,7 @@ if TYPE_CHECKING:
     from snellen.core import Lesson
 
 BATCH = 200
+DENSE = {"Dense", "EinsumDense", "MultiHeadAttention"}
 
 
 def load(
@@ -32,9 +45,14 @@ def load(
     name: str = "",
     trained: bool = False,
     lr: float = 1e-3,
+    signals: str = "",
     **reading: Unpack[Reading],
 ) -> Classifier | Learner:
-    """Make a subject of a `.keras` file, a model, or a factory given as object or place."""
+    """Make a subject of a `.keras` file, a model, or a factory given as object or place.
+
+    Exams that look inside see the last convolution, or what enters the head where there is
+    no late one; `signals=mixed7+mixed9` names other layers.
+    """
     keras = _import_keras()
     given = source
     if isinstance(source, str):
@@ -50,29 +68,41 @@ def load(
     outputs = stated_outputs(reading)
     batch = reading.get("batch", BATCH)
     parts = (_layers(example), wants.effective, outputs.effective, batch)
+    positions = stated_positions(signals)
+    named = positions or ()
     if frozen:
+        model = _asked(keras, example, positions, name)
         weights = [w.tobytes() for w in example.get_weights()]
         return Classifier(
             name=name,
-            fingerprint=digest("keras", *parts, *weights),
-            forward=_forward(example),
+            fingerprint=digest("keras", *parts, *weights, *named),
+            forward=model.forward,
+            watched=model.watched,
             reading=wants,
             outputs=outputs,
             batch=batch,
         )
     return Learner(
         name=name,
-        fingerprint=digest("keras", *parts, given, lr),
-        teach=_teacher(keras, given, wants, name, lr=lr, batch=batch),
+        fingerprint=digest("keras", *parts, given, lr, *named),
+        teach=_teacher(keras, given, wants, name, positions, lr=lr, batch=batch),
+        watchable=_watched(keras, example, positions, name) is not None,
         reading=wants,
         batch=batch,
     )
 
 
 def _teacher(
-    keras: Any, build: Any, wants: Preprocessing, name: str, *, lr: float, batch: int
-) -> Callable[[Lesson], Forward]:
-    def teach(lesson: Lesson) -> Forward:
+    keras: Any,
+    build: Any,
+    wants: Preprocessing,
+    name: str,
+    positions: Wanted,
+    *,
+    lr: float,
+    batch: int,
+) -> Callable[[Lesson], Model]:
+    def teach(lesson: Lesson) -> Model:
         keras.utils.set_random_seed(lesson.seed)
         x = wants(lesson.images)
         shape = {"classes": len(lesson.choices), "channels": x.shape[3], "size": x.shape[1]}
@@ -90,16 +120,103 @@ def _teacher(
         )
         for rows in batches(len(x), lesson, batch):
             model.train_on_batch(x[rows], lesson.labels[rows])
-        return _forward(model)
+        return _asked(keras, model, positions, name)
 
     return teach
 
 
-def _forward(model: Any) -> Forward:
+def _asked(keras: Any, model: Any, positions: Wanted, name: str) -> Model:
+    """Return the ways of running a model: for its scores, and with an eye on positions."""
+
     def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
         return np.asarray(model.predict_on_batch(x))
 
-    return forward
+    return Model(forward, _watched(keras, model, positions, name))
+
+
+def _watched(keras: Any, model: Any, wanted: Wanted, who: str) -> Watched | None:
+    """Return the pass with the outputs of inner layers, by a model on the same layers."""
+    if wanted is None:
+        return None
+    layers = _named_layers(model)
+    check_known([name.removesuffix(ENTRY) for name in wanted], layers, who)
+    if not wanted and sum(_convolves(x) or _is_dense(x) for x in layers.values()) < 2:
+        return None
+
+    @cache
+    def opened() -> tuple[Any, tuple[str, ...]]:
+        nodes = _nodes(model, layers)
+        names = wanted or (_suggested(layers, nodes, who),)
+        inner = [_tensor(nodes, name) for name in names]
+        return keras.Model(model.inputs[0], [model.outputs[0], *inner]), names
+
+    def look(x: npt.NDArray[np.float32]) -> tuple[npt.NDArray[Any], Mapping[str, Any]]:
+        showing, names = opened()
+        out, *seen = (np.asarray(values) for values in showing.predict_on_batch(x))
+        return out, {n: _channels_first(keras, s) for n, s in zip(names, seen, strict=True)}
+
+    return look
+
+
+def _named_layers(model: Any) -> dict[str, Any]:
+    """Return the layers of a graph by name, without the count that Keras keeps of all it made."""
+    named: dict[str, Any] = {}
+    kinds: Counter[str] = Counter()
+    for layer in model.layers if hasattr(model, "outputs") else ():
+        kind = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])", "_", type(layer).__name__)
+        kind = kind.lower()
+        name = layer.name
+        if re.fullmatch(rf"{kind}(_\d+)?", name):
+            name = f"{kind}_{kinds[kind]}" if kinds[kind] else kind
+            kinds[kind] += 1
+        named[name] = layer
+    return named
+
+
+def _nodes(model: Any, layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where each layer stands in the graph: it may stand in the graphs of others too."""
+    graph = getattr(model, "_functional", None) or model  # a Sequential holds its graph
+    depths = graph._nodes_by_depth.values()  # noqa: SLF001
+    standing = {id(node.operation): node for depth in depths for node in depth}
+    return {name: standing[id(layer)] for name, layer in layers.items() if id(layer) in standing}
+
+
+def _tensor(nodes: Mapping[str, Any], name: str) -> Any:
+    """Return what a layer gives, or what enters it."""
+    if name in nodes:
+        return nodes[name].output_tensors[0]
+    return nodes[name.removesuffix(ENTRY)].input_tensors[0]
+
+
+def _suggested(layers: Mapping[str, Any], nodes: Mapping[str, Any], who: str) -> str:
+    """Find where to look in the order of the layers, which is the order of running."""
+    passed = []
+    for name, layer in layers.items():
+        if _convolves(layer) or _is_dense(layer):
+            shape = _tensor(nodes, name).shape
+            places = int(np.prod([side or 2 for side in shape[1:-1]]))
+            passed.append(Layer(name, name + ENTRY, _convolves(layer), places))
+    name = suggested(passed)
+    if not name:
+        raise nowhere_to_look(who)
+    return name
+
+
+def _convolves(layer: Any) -> bool:
+    """Tell a convolution, or a model within the model that holds one."""
+    inner = getattr(layer, "layers", ())
+    if inner:
+        return any(_convolves(part) for part in inner)
+    return any("Conv" in kind.__name__ for kind in type(layer).__mro__)
+
+
+def _is_dense(layer: Any) -> bool:
+    return type(layer).__name__ in DENSE
+
+
+def _channels_first(keras: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    last = values.ndim == 4 and keras.config.image_data_format() == "channels_last"
+    return values.transpose(0, 3, 1, 2) if last else values
 
 
 def _build(keras: Any, given: Any, shape: dict[str, int], name: str) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from snellen.digests import digest
 from snellen.errors import Unloadable, extra
 from snellen.sources import is_factory, load_attribute, made_by
-from snellen.subjects.classifier import Classifier, Forward, Learner
+from snellen.subjects.classifier import Classifier, Forward, Learner, Model
 from snellen.subjects.outputs import Outputs
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
@@ -42,12 +42,12 @@ def load(source: Any, *, name: str = "", **reading: Unpack[Reading]) -> Learner:
     batch = reading.get("batch", 1000)
     parts = ("sklearn", type(estimator), estimator.get_params(), wants.effective)
 
-    def teach(lesson: Lesson) -> Forward:
+    def teach(lesson: Lesson) -> Model:
         pupil = clone(estimator)
         if "random_state" in pupil.get_params():
             pupil.set_params(random_state=lesson.seed)
         pupil.fit(_flat(wants(lesson.images)), lesson.labels)
-        return _forward(pupil, len(lesson.choices))
+        return Model(_forward(pupil, len(lesson.choices)))
 
     try:
         check_is_fitted(estimator)

@@ -9,7 +9,9 @@ from snellen.subjects.classifier import Classifier, Learner
 from snellen.subjects.preprocessing import Reading
 
 
-def load(source: str, *, device: str = "auto", **reading: Unpack[Reading]) -> Classifier | Learner:
+def load(
+    source: str, *, device: str = "auto", signals: str = "", **reading: Unpack[Reading]
+) -> Classifier | Learner:
     """Make a subject of a pretrained model; timm fetches its weights when it has none."""
     from snellen.subjects import torch
 
@@ -24,4 +26,4 @@ def load(source: str, *, device: str = "auto", **reading: Unpack[Reading]) -> Cl
         model = timm.create_model(source, pretrained=True)
     except Exception as error:
         raise Unloadable(f"timm:{source} cannot be loaded: {str(error).splitlines()[0]}") from error
-    return torch.load(model, name=source, device=device, **reading)
+    return torch.load(model, name=source, device=device, signals=signals, **reading)

@@ -19,13 +19,16 @@ from snellen.core import Lesson
 from snellen.digests import digest
 from snellen.errors import BadAnswer, Unloadable, extra
 from snellen.sources import load_attribute, made_by
-from snellen.subjects.classifier import Classifier, Forward, Learner, batches
+from snellen.subjects.classifier import Classifier, Learner, Model, batches
 from snellen.subjects.outputs import stated_outputs
+from snellen.subjects.positions import Wanted, stated_positions
 from snellen.subjects.preprocessing import Preprocessing, Reading, as_stated
 
 with extra("torch", "this subject"):
     import torch
     from torch import nn
+
+    from snellen.subjects.watching import watchable, watched
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,6 +45,7 @@ def load(
     trained: bool = False,
     device: str = "auto",
     lr: float = 1e-3,
+    signals: str = "",
     **reading: Unpack[Reading],
 ) -> Classifier | Learner:
     """Make a subject of a module or of a factory, given as an object or as its place.
@@ -49,6 +53,10 @@ def load(
     `torch:my_net.py:build` is taught; `torch:my_net.py:build,weights=net.safetensors`
     and `torch:my_net.py:build,trained=true` (it loads its own weights) are frozen. A
     module itself, from Python, answers as it is and may be taught further.
+
+    Exams that look inside see the last convolution, or what enters the head where there is
+    no late one; `signals=layer3+layer4` names other modules, `signals=head.input` what
+    enters one, and `signals=none` shows nothing.
     """
     thing = load_attribute(source) if isinstance(source, str) else source
     name = name or (source.rpartition("/")[2] if isinstance(source, str) else _called(thing))
@@ -59,11 +67,14 @@ def load(
     wants = _stated_by(example, reading, name, fixed=fixed)
     outputs = stated_outputs(reading, _own_labels(example))
     batch = reading.get("batch", BATCH)
+    positions = stated_positions(signals)
+    named = positions or ()
     parts = ("torch", _code(thing, example), wants.effective)
     pupil = Learner(
         name=name,
-        fingerprint=digest(*parts, _state(example), lr, batch),
-        teach=_teacher(thing, wants, _Recipe(name, lr, batch, on)),
+        fingerprint=digest(*parts, _state(example), lr, batch, *named),
+        teach=_teacher(thing, wants, _Recipe(name, lr, batch, on, positions)),
+        watchable=watchable(example, positions, name),
         reading=wants,
         batch=batch,
         device=on,
@@ -72,10 +83,12 @@ def load(
         return pupil
     if weights:
         _load_weights(example, Path(weights), name)
+    model = asked(example, positions, on, name)
     frozen = Classifier(
         name=name,
-        fingerprint=digest(*parts, _state(example), outputs.effective),
-        forward=_forward(example, on),
+        fingerprint=digest(*parts, _state(example), outputs.effective, *named),
+        forward=model.forward,
+        watched=model.watched,
         reading=wants,
         outputs=outputs,
         batch=batch,
@@ -154,10 +167,11 @@ class _Recipe:
     lr: float
     batch: int
     device: str
+    positions: Wanted
 
 
-def _teacher(thing: Any, wants: Preprocessing, recipe: _Recipe) -> Callable[[Lesson], Forward]:
-    def teach(lesson: Lesson) -> Forward:
+def _teacher(thing: Any, wants: Preprocessing, recipe: _Recipe) -> Callable[[Lesson], Model]:
+    def teach(lesson: Lesson) -> Model:
         _keep_freed_memory()
         x = torch.from_numpy(wants(lesson.images)).to(recipe.device)
         y = torch.from_numpy(lesson.labels).long().to(recipe.device)
@@ -169,7 +183,7 @@ def _teacher(thing: Any, wants: Preprocessing, recipe: _Recipe) -> Callable[[Les
             _check_outputs(network, x[:2], lesson, recipe.name)
             order = batches(len(x), lesson, recipe.batch)
             _train(network, x, y, map(torch.from_numpy, order), recipe)
-        return _forward(network, recipe.device)
+        return asked(network, recipe.positions, recipe.device, recipe.name)
 
     return teach
 
@@ -197,7 +211,8 @@ def _train(
         raise BadAnswer(f"training {how.name!r} diverged: the loss is {found}; try a smaller lr=")
 
 
-def _forward(network: nn.Module, on: str) -> Forward:
+def asked(network: nn.Module, positions: Wanted, on: str, name: str) -> Model:
+    """Return the ways of running a network: for its scores, and with an eye on positions."""
     network = network.to(on).eval()
 
     def forward(x: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
@@ -206,7 +221,7 @@ def _forward(network: nn.Module, on: str) -> Forward:
             out = getattr(out, "logits", out)
             return np.asarray(out.float().cpu().numpy())
 
-    return forward
+    return Model(forward, watched(network, forward, positions, name))
 
 
 def _build(thing: Any, shape: dict[str, int], name: str) -> nn.Module:

@@ -26,7 +26,7 @@ SIDE, PICTURES, BATCHES, BATCH = 32, 6000, 600, 64
 class Tutored:
     """A small network, taught the nine procedural things before it is asked (some seconds)."""
 
-    gives: ClassVar[frozenset[Ability]] = frozenset({"choice", "scores"})
+    gives: ClassVar[frozenset[Ability]] = frozenset({"choice", "scores", "signals"})
     labels: ClassVar[tuple[str, ...]] = THINGS
 
     width: Annotated[int, Field(ge=1, le=256, description="channels of its first layer")] = 16
