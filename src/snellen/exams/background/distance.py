@@ -38,6 +38,8 @@ Weighting: TypeAlias = Literal["even", "rarity", "strength"]
 """What a scene's keywords count: the same, more the rarer among the scenes, or as strong as
 they are in it."""
 Row: TypeAlias = npt.NDArray[np.float64]
+DIGITS = 12
+"""Distances are rounded, so that equal ones are equal however their sums were rounded."""
 FAINT = 1e-6
 """What a keyword of no strength counts nevertheless."""
 
@@ -100,7 +102,7 @@ class Distances:
         if not len(near):
             return float(bool(here))
         pooled = {"mean": near.mean(), "max": near.max(), "l2": np.sqrt((near**2).mean())}
-        return float(pooled[pooling])
+        return round(float(pooled[pooling]), DIGITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +164,7 @@ class Scenes:
         else:
             pooled = self.shares @ (near if pooling == "mean" else near**2)
             away[filled] = (pooled if pooling == "mean" else np.sqrt(pooled))[filled]
-        return np.asarray(np.minimum(away, 1.0), np.float64)
+        return np.asarray(away.clip(0, 1).round(DIGITS), np.float64)
 
 
 def _lengths(ontology: Ontology, length: Length, alpha: float | Sequence[float]) -> Square:

@@ -121,11 +121,11 @@ class Ontology:
     ) -> Ontology:
         """Count what goes together in tagged pictures; find the thresholds that are not given."""
         keywords, pairs = _counted(tags)
-        made = cls(keywords, pairs, len(tags), least_count or 1, least_confidence or 0.0)
         if least_count is None or least_confidence is None:
-            found = thresholds(made, tags, least_count, least_confidence)
-            made = made.at(found.count, found.confidence)
-        return made
+            every = cls(keywords, pairs, len(tags), 1, 0.0)
+            found = thresholds(every, tags, least_count, least_confidence)
+            least_count, least_confidence = found.count, found.confidence
+        return cls(keywords, pairs, len(tags), least_count, least_confidence)
 
     def at(self, least_count: int, least_confidence: float) -> Ontology:
         """Return the same counts under other thresholds."""
@@ -276,7 +276,7 @@ def thresholds(
     sample = tags.taken(by_name[:: -(-len(by_name) // SAMPLE)] if by_name else [])
     least = {max(TWICE, math.ceil(share * ontology.pictures)) for share in SUPPORTS}
     tried = [
-        Thresholds(count, confidence, tuple(map(float, sizes.mean(axis=0))))
+        Thresholds(count, confidence, tuple(map(float, sizes.sum(axis=0) / max(len(sample), 1))))
         for count in (sorted(least) if least_count is None else [least_count])
         for confidence in (CONFIDENCES if least_confidence is None else [least_confidence])
         for sizes in [ontology.at(count, confidence).sizes(sample)]

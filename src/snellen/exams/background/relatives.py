@@ -59,12 +59,7 @@ class Relatives:
     def barred(self, names: Collection[str], keywords: Collection[str]) -> frozenset[str]:
         """Return the keywords that name one of these things."""
         forms = frozenset().union(*(_forms(p) for n in self.of(names) for p in _parts(n)))
-        return frozenset(
-            keyword
-            for keyword in keywords
-            for part in _parts(keyword)
-            if any(_forms(tail) & forms for tail in _tails(part))
-        )
+        return frozenset(word for word in keywords if not forms.isdisjoint(_endings(word)))
 
 
 def same(one: str, other: str) -> bool:
@@ -123,13 +118,16 @@ def _plain(name: str) -> str:
     return " ".join(re.sub(r"\([^)]*\)|[_/-]", " ", name).casefold().split())
 
 
-def _tails(part: str) -> list[str]:
-    """Return a plain name, and it without its first word, its first two …"""
-    words = part.split()
-    return [" ".join(words[start:]) for start in range(len(words))]
-
-
 @lru_cache(maxsize=100_000)
+def _endings(keyword: str) -> frozenset[str]:
+    """Return the forms of a keyword, and of it without its first word, its first two …"""
+    made: set[str] = set()
+    for part in _parts(keyword):
+        words = part.split()
+        made.update(*(_forms(" ".join(words[start:])) for start in range(len(words))))
+    return frozenset(made)
+
+
 def _forms(name: str) -> frozenset[str]:
     """Return a plain name and every singular that it may be a plural of."""
     head, _, last = name.rpartition(" ")

@@ -15,9 +15,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from snellen.errors import BadSetting
 from snellen.exams.background.relatives import Relatives
@@ -33,8 +34,8 @@ SWAPS = 10
 """Associates that may stand in for a keyword."""
 Even: TypeAlias = Literal["distance", "quantile"]
 """Whether scenes are spread evenly over distance, or over the ranks of all scenes by it."""
-Found: TypeAlias = tuple[int, str]
-"""The rank of a scene, by nearness, and why it was taken."""
+Found: TypeAlias = tuple[np.intp, str]
+"""The row of a scene, and why it was taken."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +108,18 @@ class Search:
         return self.scenes.away(self.words, self.pooling)
 
     @cached_property
-    def ranked(self) -> Indices:
-        """Scenes that may be taken, by distance and then by name."""
-        places = self.scenes.distances.places
+    def open(self) -> Indices:
+        """Scenes that may be taken, by name."""
+        places, rows = self.scenes.distances.places, self.scenes.rows
         barred = [places[word] for word in self.barred if word in places]
         left = np.logical_not(self.scenes.has[barred].any(axis=0))
-        rows_of = self.scenes.rows
-        left[[rows_of[p] for p in {self.target.name, *self.without} if p in rows_of]] = False
-        rows = np.flatnonzero(left)
-        return np.asarray(rows[np.argsort(self.away[rows], kind="stable")], np.intp)
+        left[[rows[name] for name in {self.target.name, *self.without} if name in rows]] = False
+        return np.flatnonzero(left)
+
+    @cached_property
+    def ranked(self) -> Indices:
+        """Scenes that may be taken, by distance and then by name."""
+        return np.asarray(self.open[_sorted_places(self.away[self.open])], np.intp)
 
     @cached_property
     def foremost(self) -> tuple[str, ...]:
@@ -158,42 +162,41 @@ def choose(search: Search, count: int, method: str = "subsets") -> list[Choice]:
         raise BadSetting(f"scenes are chosen by {', '.join(METHODS)}, and not {method!r}")
     if count < 1:
         raise BadSetting(f"at least one scene is chosen, and not {count}")
-    made = islice(METHODS[method](search, min(count, len(search.ranked))), count)
     return [
         Choice(search.scenes.pictures[row], float(search.away[row]), why)
-        for rank, why in made
-        for row in [search.ranked[rank]]
+        for row, why in islice(METHODS[method](search, count), count)
     ]
 
 
 def closest(search: Search, count: int) -> Iterator[Found]:
     """Take the nearest scenes."""
-    for rank in range(count):
-        yield rank, f"number {rank + 1} of {len(search.ranked)} by distance"
+    for rank, row in enumerate(search.ranked[:count], 1):
+        yield row, f"number {rank} of {len(search.ranked)} by distance"
 
 
 def at_random(search: Search, count: int) -> Iterator[Found]:
     """Take any scenes, whatever is in them."""
-    by_name = np.argsort(search.ranked, kind="stable")
-    for lot in _seed(search, "random").shuffled(len(by_name))[:count]:
-        yield int(by_name[lot]), f"drawn by lot from {len(by_name)}"
+    lots = _seed(search, "random").bits(len(search.open))
+    for place in _sorted_places(lots)[:count]:
+        yield search.open[place], f"drawn by lot from {len(lots)}"
 
 
 def spread(search: Search, count: int) -> Iterator[Found]:
     """Take the scenes nearest to goals that are evenly spaced; equally near ones by lot."""
-    away, span = search.away[search.ranked], search.span
+    span, away = search.span, search.away[search.ranked]
     first, last = np.searchsorted(away, span.least), np.searchsorted(away, span.most, "right")
-    ranks = np.arange(first, last)
-    lots = _seed(search, "spread").bits(len(search.scenes))[search.ranked[ranks]]
-    ranks = ranks[np.lexsort((lots, away[ranks]))]  # by distance still, but equal ones by lot
-    count = min(count, len(ranks))
+    within = away[first:last]
+    lots = _Lots(within, search.ranked[first:last], _seed(search, "spread"), len(search.scenes))
+    count = min(count, len(within))
     if span.even == "quantile":
-        for place in np.rint(np.linspace(0, len(ranks) - 1, count)).astype(int):
-            yield int(ranks[place]), f"{100 * (place + 1) / len(ranks):.0f} % are no farther"
+        for place in np.rint(np.linspace(0, len(within) - 1, count)).astype(int):
+            share = 100 * (place + 1) / len(within)
+            yield lots.drawn(place), f"{share:.0f} % of {len(within)} are no farther"
         return
-    free = _Free(away[ranks])
-    for goal in np.linspace(away[ranks[0]], away[ranks[-1]], count) if count else ():
-        yield int(ranks[free.taken(float(goal))]), f"the nearest left to a distance of {goal:.3f}"
+    free = _Free(within)
+    for goal in np.linspace(within[0], within[-1], count) if count else ():
+        place = free.taken(float(goal))
+        yield lots.drawn(place), f"the nearest left to a distance of {goal:.3f}"
 
 
 def subsets(search: Search, _count: int) -> Iterator[Found]:
@@ -212,13 +215,16 @@ def subsets(search: Search, _count: int) -> Iterator[Found]:
     unused, before = (1 << len(search.ranked)) - 1, 0
     while unused:
         if unused == before:  # no subset has any scene left
-            yield _lowest(unused), "the nearest left: none of the foremost keywords is in it"
+            yield (
+                search.ranked[_lowest(unused)],
+                "the nearest left: none of the foremost keywords is in it",
+            )
             unused &= unused - 1
         before = unused
         for group in groups:
             found, why = _holding_all(search, group, unused)
             if found:
-                yield _lowest(found), why
+                yield search.ranked[_lowest(found)], why
                 unused ^= found & -found
 
 
@@ -287,6 +293,37 @@ class _Free:
             place = low if nearer else high
         self.left[place], self.right[place] = place - 1, place + 1
         return place
+
+
+class _Lots:
+    """Scenes by rising distance, of which equally far ones change places by lot."""
+
+    def __init__(self, away: Row, rows: Indices, seed: Seed, scenes: int) -> None:
+        self.away, self.rows = away, rows
+        self.lots = seed.bits(scenes)[rows]
+        self.left: dict[int, list[np.intp]] = {}
+
+    def drawn(self, place: int) -> np.intp:
+        """Draw one that is as far as the one at `place`, and was not drawn before."""
+        start = int(np.searchsorted(self.away, self.away[place]))
+        if start not in self.left:
+            end = int(np.searchsorted(self.away, self.away[place], "right"))
+            order = np.argsort(self.lots[start:end], kind="stable")
+            self.left[start] = list(self.rows[start:end][order])
+        return self.left[start].pop()
+
+
+def _sorted_places(values: npt.NDArray[Any]) -> Indices:
+    """Return where the values in order stand, equal ones as they stood: a stable argsort.
+
+    NumPy sorts values far faster than it finds a stable order of them, so places of equal
+    values are sorted afterwards, as whole numbers.
+    """
+    order = np.argsort(values)
+    ordered = values[order]
+    runs = np.cumsum(np.concatenate(([0], ordered[1:] != ordered[:-1]))[: len(values)])
+    runs *= len(values)
+    return np.asarray(np.sort(runs + order) - runs, np.intp)
 
 
 def _end(links: dict[int, int], place: int) -> int:
