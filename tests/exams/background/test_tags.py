@@ -70,7 +70,7 @@ def test_csv_of_numbers(tmp_path, rows, kind, seen):
         ("", "begin with a line"),
         ("picture,keywords\n", "a line for each picture"),
         ("picture,sky,sea\nx,1\n", "line 2 has 2 cells, and the first 3"),
-        ("picture,sky\nx,1\ny,many\n", "line 3, column 'sky': 'many' is not a number"),
+        ("picture,sky\n\nx,1\ny,many\n", "line 4, column 'sky': 'many' is not a number"),
         ("picture,sky\nx,nan\n", "runs from 0 to"),
         ("picture,sky\nx,-1\n", "runs from 0 to"),
         ("picture,sky\nx,300\n", "runs from 0 to 100"),

@@ -327,10 +327,13 @@ def _sorted_places(values: npt.NDArray[Any]) -> Indices:
 
 
 def _end(links: dict[int, int], place: int) -> int:
-    """Follow links to where none leads on."""
-    while place in links:
-        place = links[place]
-    return place
+    """Follow links to where none leads on, and make all of them lead there."""
+    end = place
+    while end in links:
+        end = links[end]
+    while place != end:
+        links[place], place = end, links[place]
+    return end
 
 
 def _seed(search: Search, purpose: str) -> Seed:

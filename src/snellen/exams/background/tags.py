@@ -338,19 +338,20 @@ def _distinct(words: Sequence[str]) -> tuple[str, ...]:
 
 def _from_csv(place: Path, kind: Kind | None) -> tuple[tuple[str, ...], list[_Part]]:
     with place.open(encoding="utf-8-sig", newline="") as file:
-        lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
-    if len(lines) < 2 or len(lines[0]) < 2:
+        reader = csv.reader(file)
+        lines = [(reader.line_num, line) for line in reader if any(map(str.strip, line))]
+    if len(lines) < 2 or len(lines[0][1]) < 2:
         raise ValueError(
             "it should begin with a line such as picture,keywords or picture,sky,sea and go on "
             "with a line for each picture"
         )
-    header, rows = [cell.strip() for cell in lines[0]], lines[1:]
-    for number, row in enumerate(rows, 2):
+    header, rows = [cell.strip() for cell in lines[0][1]], lines[1:]
+    for number, row in rows:
         if len(row) != len(header):
             raise ValueError(f"line {number} has {len(row)} cells, and the first {len(header)}")
-    pictures = tuple(row[0].strip() for row in rows)
+    pictures = tuple(row[0].strip() for _, row in rows)
     if header[1:] == [LISTED]:
-        return pictures, [_listed([row[1] for row in rows])]
+        return pictures, [_listed([row[1] for _, row in rows])]
     return pictures, _columns(header[1:], _numbers(header, rows), kind)
 
 
@@ -365,18 +366,25 @@ def _listed(cells: Sequence[str]) -> _Part:
     return _Part("presence", tuple(keywords), values)
 
 
-def _numbers(header: Sequence[str], rows: Sequence[Sequence[str]]) -> npt.NDArray[np.float64]:
-    """Read a column a keyword; an empty cell is a nought."""
+def _numbers(
+    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]
+) -> npt.NDArray[np.float64]:
+    """Read a column a keyword, of numbered lines; an empty cell is a nought."""
+    values = np.empty((len(rows), len(header) - 1))
+    for place, (number, row) in enumerate(rows):
+        try:
+            values[place] = list(map(float, row[1:]))
+        except ValueError:
+            cells = zip(header[1:], row[1:], strict=True)
+            values[place] = [_number(cell, f"line {number}, column {n!r}") for n, cell in cells]
+    return values
+
+
+def _number(cell: str, where: str) -> float:
     try:
-        return np.array([[cell.strip() or "0" for cell in row[1:]] for row in rows], np.float64)
+        return float(cell.strip() or "0")
     except ValueError:
-        for number, row in enumerate(rows, 2):
-            for name, cell in zip(header[1:], row[1:], strict=True):
-                if not _is_number(cell.strip() or "0"):
-                    raise ValueError(
-                        f"line {number}, column {name!r}: {cell!r} is not a number"
-                    ) from None
-        raise
+        raise ValueError(f"{where}: {cell!r} is not a number") from None
 
 
 def _columns(
@@ -433,11 +441,3 @@ def _numbered(count: int) -> tuple[str, ...]:
     """Name pictures by their place, so that names sort as places do."""
     width = len(str(max(count - 1, 0)))
     return tuple(f"{place:0{width}}" for place in range(count))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
