@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -209,6 +209,105 @@ class Gallery(_Caption):
             for shelf, (_, texts) in self.shelves.items()
             for place, text in enumerate(texts)
         ]
+
+
+class Ellipse(NamedTuple):
+    """An ellipse by its centre, its two half axes and the degrees the longer one is turned."""
+
+    x: float
+    y: float
+    long: float
+    short: float
+    degrees: float
+
+
+def ellipse(cloud: Sequence[Sequence[float]], level: float = 0.95) -> Ellipse | None:
+    """Return an ellipse that holds that share of the dots; None of fewer than three.
+
+    Its form is that of the dots inside it, so that a few strays do not draw it out.
+    """
+    dots = np.asarray(cloud, float).reshape(-1, 2)
+    dots = dots[np.isfinite(dots).all(axis=1)]
+    if len(dots) < 3:
+        return None
+    inside = np.ones(len(dots), bool)
+    for _ in range(10):
+        middle = dots[inside].mean(axis=0)
+        form = np.cov(dots[inside].T) + 1e-18 * np.eye(2)
+        away = np.einsum("ij,jk,ik->i", dots - middle, np.linalg.inv(form), dots - middle)
+        reach = float(np.quantile(away, level))
+        inside = away <= max(reach, float(np.sort(away)[2]))
+    values, vectors = np.linalg.eigh(form)
+    short, long = np.sqrt(values * reach)
+    degrees = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])) % 180
+    return Ellipse(*map(float, (*middle, long, short, degrees)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map(_Caption):
+    """Named places on a plane of which only distances mean something; NaN is left out."""
+
+    names: Sequence[str]
+    points: Sequence[Sequence[float]]
+    clouds: Sequence[Sequence[Sequence[float]]] = ()
+    """For each name, where draws put it; drawn as dots and an ellipse that holds 95 % of them."""
+    unit: str = "distance"
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a place, with its ellipse, then a row a dot of its cloud."""
+        made: list[dict[str, Any]] = []
+        for name, (x, y), cloud in self.places():
+            held = ellipse(cloud)
+            around = {f"ellipse {k}": v for k, v in held._asdict().items()} if held else {}
+            made.append({"name": name, "x": x, "y": y} | around)
+        made += [
+            {"name": name, "draw": draw, "x": float(x), "y": float(y)}
+            for name, _, cloud in self.places()
+            for draw, (x, y) in enumerate(cloud)
+            if np.isfinite([x, y]).all()
+        ]
+        return made
+
+    def places(self) -> list[tuple[str, tuple[float, float], Sequence[Sequence[float]]]]:
+        """Return the names that have a place, each with its cloud."""
+        clouds = self.clouds or [()] * len(self.names)
+        return [
+            (name, (float(x), float(y)), cloud)
+            for name, (x, y), cloud in zip(self.names, self.points, clouds, strict=True)
+            if np.isfinite([x, y]).all()
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(_Caption):
+    """What joins what, and at which height: a dendrogram."""
+
+    names: Sequence[str]
+    merges: Sequence[tuple[int, int, float]]
+    """The two that join and the height they do at; names come first, then merges, in order."""
+    support: Sequence[float] = ()
+    """For each merge, the share of draws that have it; not written at the last, which all have."""
+    axis: str = "distance"
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row a merge: who is on either side."""
+        below = self.below()
+        return [
+            {
+                "one side": ", ".join(self.names[leaf] for leaf in below[a]),
+                "other side": ", ".join(self.names[leaf] for leaf in below[b]),
+                self.axis: height,
+            }
+            | ({"support": self.support[place]} if self.support else {})
+            for place, (a, b, height) in enumerate(self.merges)
+        ]
+
+    def below(self) -> list[list[int]]:
+        """Return the names that hang on each name and merge, in the order they are drawn in."""
+        made = [[leaf] for leaf in range(len(self.names))]
+        for a, b, _ in self.merges:
+            made.append(made[a] + made[b])
+        return made
 
 
 def _spread(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,15 @@ FIGURES = [
     Gallery(name="gallery", title="g",
             shelves={EVIL: (np.zeros((2, 5, 5, 1), np.uint8), ["x", EVIL]),
             "colour": (np.ones((1, 5, 5, 3), np.float32), ["y"])}),
+    Map(name="map", title="m", names=["a", EVIL, "nowhere", "alone"], unit=EVIL,
+        points=[[0, 0], [1, 0.5], [np.nan, np.nan], [0.2, 0.9]],
+        clouds=[[[0, 0], [0.1, 0], [0, 0.1], [np.nan, 0]], [], [[0, 0]] * 9, [[0.2, 0.9]] * 4]),
+    Tree(name="tree", title="t", names=["a", EVIL, "_c", "d"], axis="height",
+         merges=[(0, 2, 0.1), (1, 3, 0.1), (4, 5, 0.7)], support=[0.5, np.nan, 1.0]),
     Table(name="table", title="t", cells=[{EVIL: EVIL, "share": HALF}, {"share": HALF, "more": 1}]),
 ]  # fmt: skip
-
+DRAWN = len(FIGURES) - 1
+"""All but the table."""
 
 LOCAL = ("data:image/svg+xml;base64,", "data:text/csv;base64,", "#", "report_files/abstraction-")
 
@@ -109,6 +115,49 @@ def test_rows_spread_intervals_and_keep_every_column():
     assert as_csv([{"a": "=SUM(A1)"}]).splitlines()[1] == "'=SUM(A1)"
     dots = FIGURES[0].rows()
     assert {"group": "a", "series": "published", "accuracy": 0.4} in dots
+
+
+def test_a_map_tells_its_places_its_ellipses_and_its_dots():
+    rows = next(f for f in FIGURES if f.name == "map").rows()
+    assert [row["name"] for row in rows[:3]] == ["a", EVIL, "alone"]
+    assert rows[0]["ellipse x"] == pytest.approx(0.1 / 3)
+    assert "ellipse x" not in rows[1]
+    assert rows[2]["ellipse long"] < 1e-6
+    assert {"name": "a", "draw": 1, "x": 0.1, "y": 0.0} in rows
+    assert len(rows) == 3 + 3 + 4
+
+
+def test_a_tree_tells_who_is_on_either_side_of_each_joint():
+    rows = next(f for f in FIGURES if f.name == "tree").rows()
+    assert rows[0] == {"one side": "a", "other side": "_c", "height": 0.1, "support": 0.5}
+    assert rows[2]["one side"] == "a, _c"
+    assert Tree(name="t", title="t", names=["a"], merges=[]).rows() == []
+    assert picture(Tree(name="t", title="t", names=["a"], merges=[])).startswith(b"<?xml")
+
+
+def test_an_ellipse_holds_its_share_of_the_dots_and_no_stray_draws_it_out():
+    rng = np.random.default_rng(0)
+    turn = np.radians(30)
+    axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    cloud = rng.normal(size=(20_000, 2)) * [3, 1] @ axes + [5, 7]
+    found = ellipse(cloud.tolist())
+    assert found == pytest.approx((5, 7, 3 * 2.4477, 2.4477, 30), rel=0.03)  # √χ²₂(.95)
+    strays = np.r_[cloud[:196], [[500, 500]] * 4]
+    assert ellipse(strays.tolist()).long < 1.3 * found.long
+    along = (strays - found[:2]) @ axes.T
+    inside = (along**2 / np.square(ellipse(strays.tolist())[2:4])).sum(axis=1) <= 1.1
+    assert 0.93 <= inside.mean() <= 0.985
+    assert ellipse([[0, 0], [1, 1], [np.nan, 2]]) is None
+
+
+def test_places_on_a_map_keep_their_proportions_whatever_the_pages_shape():
+    for points in ([[0, 0], [10, 1]], [[0, 0], [1, 10]], [[2, 2], [2, 2]], [[np.nan] * 2] * 2):
+        canvas = draw(Map(name="m", title="m", names=["a", "b"], points=points))
+        (axes,) = canvas.axes
+        wide, tall = canvas.get_size_inches()
+        across, up = np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim())
+        assert across / wide == pytest.approx(up / tall)
+        assert tall <= 6
 
 
 def test_cells_are_written_for_people():

@@ -253,6 +253,182 @@ def _(figure: Gallery) -> Canvas:
     return canvas
 
 
+@draw.register
+def _(figure: Map) -> Canvas:
+    places = figure.places()
+    dots = np.array([at for _, at, _ in places]).reshape(-1, 2)
+    clouds = [np.asarray(cloud, float).reshape(-1, 2) for _, _, cloud in places]
+    ellipses = [ellipse(cloud.tolist()) for cloud in clouds]
+    canvas, axes, scale = _plane(np.concatenate([dots, *clouds, *map(_ends, ellipses)]))
+    for place, (at, cloud, held) in enumerate(zip(dots, clouds, ellipses, strict=True)):
+        colour = COLOURS[place % len(COLOURS)]
+        pixels = sum(map(len, clouds)) > MANY_DOTS
+        axes.plot(*cloud.T, ".", color=colour, ms=2.5, mew=0, alpha=0.25, rasterized=pixels)
+        if held:
+            axes.add_patch(
+                Patch(
+                    (held.x, held.y), 2 * held.long, 2 * held.short, angle=held.degrees,
+                    fill=False, color=colour, lw=1.0, alpha=0.7,
+                )
+            )  # fmt: skip
+        mark = MARKS[place // len(COLOURS) % len(MARKS)]
+        axes.plot(*at, mark, color=colour, ms=6, mec="white", mew=0.6, zorder=3)
+    corner = np.array([axes.get_xlim()[0], axes.get_ylim()[0]])
+    bar = _scale_bar(axes, scale, figure.unit)
+    _name_places(axes, [name for name, _, _ in places], (dots - corner) * scale, bar)
+    return canvas
+
+
+@draw.register
+def _(figure: Tree) -> Canvas:
+    size, count = 9.0, len(figure.names)
+    left = max((labels.size(name, size)[0] for name in figure.names), default=0) / INCH + 0.15
+    wide, tall = max(WIDTH - left - 0.2, 3.0), 0.25 * count + 0.1
+    canvas = Canvas(figsize=(left + wide + 0.2, tall + 0.6))
+    area = (left, 0.5, wide, tall)
+    axes = canvas.add_axes(_share(area, canvas))
+    order = figure.below()[-1] if figure.merges else list(range(count))
+    heights = [0.0] * count + [height for _, _, height in figure.merges]
+    middle = [float(count - 1 - order.index(leaf)) for leaf in range(count)]
+    top = max(max(heights) * 1.06, 1e-9)
+    axes.set(xlim=(0, top), ylim=(-0.6, count - 0.4))
+    lines: list[tuple[float, float, float, float]] = []
+    for place, (a, b, height) in enumerate(figure.merges):
+        middle.append((middle[a] + middle[b]) / 2)
+        last = place == len(figure.merges) - 1
+        lines += [(heights[side], height, middle[side], middle[side]) for side in (a, b)]
+        low, high = sorted((middle[a], middle[b]))
+        lines.append((height, height, low, high))
+        if last:
+            lines.append((height, top, middle[-1], middle[-1]))
+    for x0, x1, y0, y1 in lines:
+        axes.plot([x0, x1], [y0, y1], color="#444444", lw=1.2, solid_capstyle="projecting")
+    axes.set_yticks(middle[:count], figure.names, fontsize=size)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(figure.axis)
+    _write_support(axes, figure, [*zip(heights, middle, strict=True)][count:], lines)
+    return canvas
+
+
+def _ends(held: Ellipse | None) -> Any:
+    """Return the corners of the upright rectangle about an ellipse."""
+    if held is None:
+        return np.empty((0, 2))
+    turn = math.radians(held.degrees)
+    across = math.hypot(held.long * math.cos(turn), held.short * math.sin(turn))
+    up = math.hypot(held.long * math.sin(turn), held.short * math.cos(turn))
+    return np.array([[held.x - across, held.y - up], [held.x + across, held.y + up]])
+
+
+def _plane(dots: Any) -> tuple[Canvas, Axes, float]:
+    """Return axes on which both directions have one scale, and how many points a unit takes."""
+    dots = dots[np.isfinite(dots).all(axis=1)]
+    low, high = (dots.min(axis=0), dots.max(axis=0)) if len(dots) else (np.zeros(2), np.ones(2))
+    extent = np.maximum(high - low, 1e-9)
+    margin = np.array([60.0, 26.0])
+    room = np.array([WIDTH, 5.6]) * INCH - 2 * margin
+    scale = float((room / np.maximum(extent, extent.max() / 20)).min())
+    page = np.array([WIDTH * INCH, max(extent[1] * scale, 1.4 * INCH) + 2 * margin[1]])
+    canvas = Canvas(figsize=tuple(page / INCH))
+    axes = canvas.add_axes((0.0, 0.0, 1.0, 1.0))
+    half = page / scale / 2
+    (left, bottom), (right, top) = (low + high) / 2 - half, (low + high) / 2 + half
+    axes.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[])
+    for spine in axes.spines.values():
+        spine.set(visible=True, color="#dddddd")
+    return canvas, axes, scale
+
+
+def _scale_bar(axes: Axes, scale: float, unit: str) -> labels.Box:
+    """Draw a round length in a corner, as maps have it, and return what it covers."""
+    most = 1.2 * INCH / scale
+    power = 10.0 ** math.floor(math.log10(most))
+    length = max(step * power for step in (1, 2, 5) if step * power <= most)
+    text, left, bottom = f"{unit} {length:g}", 8.0, 8.0
+    x, y = (low + by / scale for low, by in zip((axes.get_xlim()[0], axes.get_ylim()[0]),
+                                                (left, bottom), strict=True))  # fmt: skip
+    axes.plot([x, x + length], [y, y], color="#777777", lw=1.6, solid_capstyle="butt")
+    axes.annotate(text, (x, y), (0, 3), textcoords="offset points", fontsize=7.5, color="#555555")
+    wide, tall = labels.size(text, 7.5)
+    return labels.Box(left, bottom - 2, left + max(wide, length * scale), bottom + 5 + tall)
+
+
+def _name_places(axes: Axes, names: Sequence[str], at: Any, bar: labels.Box) -> None:
+    """Write names beside their places, which are in points from the lower left."""
+    font, dot, gap = 8.5, 3.5, 6.0
+    page = labels.Box(3, 3, *(side - 3 for side in _extent(axes)))
+    taken = [bar] + [labels.Box(x - dot, y - dot, x + dot, y + dot) for x, y in at]
+    choices = [
+        labels.around(x, y, *labels.size(name, font), gap=gap)
+        for name, (x, y) in zip(names, at, strict=True)
+    ]
+    boxes = labels.settled(choices, taken, page)
+    for name, (x, y), box in zip(names, at, boxes, strict=True):
+        _write(axes, name, box, font)
+        near = min(max(x, box.left), box.right), min(max(y, box.bottom), box.top)
+        if math.dist(near, (x, y)) > 2 * gap:
+            axes.plot(
+                [x, near[0]], [y, near[1]], color="#999999", lw=0.6, zorder=1,
+                transform=_points(axes), scalex=False, scaley=False,
+            )  # fmt: skip
+
+
+def _write_support(
+    axes: Axes,
+    figure: Tree,
+    joints: Sequence[tuple[float, float]],
+    lines: Sequence[tuple[float, float, float, float]],
+) -> None:
+    """Write at every joint but the last, which all draws have, how many of them have it."""
+    font = 7.5
+    wide, tall = _extent(axes)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    across, up = wide / (right - left), tall / (top - bottom)
+    taken = [
+        labels.Box(
+            (x0 - left) * across - 1, (y0 - bottom) * up - 1,
+            (x1 - left) * across + 1, (y1 - bottom) * up + 1,
+        )
+        for x0, x1, y0, y1 in lines
+    ]  # fmt: skip
+    told = [*zip(joints, figure.support, strict=False)][:-1]
+    told = [(joint, share) for joint, share in told if math.isfinite(share)]
+    texts = [f"{100 * share:.0f} %" for _, share in told]
+    choices = [
+        labels.around((x - left) * across, (y - bottom) * up, *labels.size(text, font), gap=2.0)
+        for text, ((x, y), _) in zip(texts, told, strict=True)
+    ]
+    page = labels.Box(0, 0, wide, tall)
+    for text, box in zip(texts, labels.settled(choices, taken, page), strict=True):
+        _write(axes, text, box, font, color="#0072B2")
+
+
+def _write(axes: Axes, text: str, box: labels.Box, font: float, color: str = "black") -> None:
+    middle = (box.bottom + box.top) / 2
+    axes.text(
+        box.left, middle, text, fontsize=font, color=color, va="center_baseline",
+        transform=_points(axes),
+    )  # fmt: skip
+
+
+def _points(axes: Axes) -> Any:
+    """Return the transform of points from the axes' lower left corner."""
+    return Affine2D().scale(*(1 / side for side in _extent(axes))) + axes.transAxes
+
+
+def _extent(axes: Axes) -> tuple[float, float]:
+    """Return how many points wide and tall axes are."""
+    held, dots = axes.bbox, axes.figure.dpi
+    return float(held.width / dots * INCH), float(held.height / dots * INCH)
+
+
+def _share(area: tuple[float, float, float, float], canvas: Canvas) -> Any:
+    """Return inches as the share of a page that they are."""
+    wide, tall = canvas.get_size_inches()
+    return area[0] / wide, area[1] / tall, area[2] / wide, area[3] / tall
+
+
 def _page(height: float, width: float = WIDTH) -> tuple[Canvas, Axes]:
     canvas = Canvas(figsize=(width, height), layout="constrained")
     return canvas, canvas.subplots()
