@@ -1,4 +1,4 @@
-"""Claim: each proxy of similarity takes under 5 s of CPU for 5,000 pictures of 128 features.
+"""Claim: each proxy of similarity takes under 10 s of CPU for 5,000 pictures of 128 features.
 
 CPU seconds, the best of three, of every proxy on one core, for 10 classes and for 100; then why
 transport is blurred as much as it is: how far (in units of the features' variance) two draws of

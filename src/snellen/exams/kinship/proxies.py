@@ -436,10 +436,11 @@ def validated(
     where benchmarks are more alike, so that agreement is always above 0.
 
     Pairs are no independent observations: those of one benchmark stand and fall together, and
-    drawing pairs anew would make the interval far too narrow. So benchmarks are drawn with
-    replacement (a pair of one with itself left out), and with them a draw of S where there are
-    any; the p-value comes of exchanging the benchmarks' names in one matrix, all ways if they
-    are seven or fewer. With fewer than five the interval has no ends: too few can be drawn.
+    drawing pairs anew would make the interval too narrow (benchmarks/agreement.py). So
+    benchmarks are drawn with replacement (a pair of one with itself left out), and with them a
+    draw of S where there are any; the p-value comes of exchanging the benchmarks' names in one
+    matrix, all ways if they are seven or fewer. With fewer than five the interval has no ends:
+    too few can be drawn.
     """
     x, s = np.asarray(proxy, float), np.asarray(similarity, float)
     drawn = s[None] if draws is None else np.asarray(draws, float)
