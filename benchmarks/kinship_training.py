@@ -26,12 +26,16 @@ BATCH = 32
 
 def main():
     spec = sys.argv[1] if len(sys.argv) > 1 else "glyphs"
-    width, count, epochs = (int(v) for v in [*sys.argv[2:], *(16, 1000, 4)[len(sys.argv) - 2 :]][:3])
+    width, count, epochs = (
+        int(v) for v in [*sys.argv[2:], *(16, 1000, 4)[len(sys.argv) - 2 :]][:3]
+    )
     torch.set_num_threads(1)
     test = picture_test(spec)
     ours = [by_us(test, width, count, epochs, repeat) for repeat in range(3)]
     theirs = [by_keras(test, width, count, epochs, repeat) for repeat in range(3)]
-    print(f"{test.name}: {count} pictures, {epochs} epochs, {width} filters, CPU seconds of one core")
+    print(
+        f"{test.name}: {count} pictures, {epochs} epochs, {width} filters, CPU seconds of one core"
+    )
     for who, runs in (("snellen", ours), ("keras", theirs)):
         right = " ".join(f"{r:.3f}" for _, r in runs)
         print(f"{who:8} {min(s for s, _ in runs):7.2f} s   right {right}")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import snellen
 from snellen import plugins
 
 ROOT = Path(__file__).parents[1]

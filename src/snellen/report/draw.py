@@ -12,9 +12,24 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Ellipse as Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.transforms import Affine2D
 
-from snellen.figures import Boxes, Curves, Dots, Gallery, Matrix, Raster, percentiles
+from snellen.figures import (
+    Boxes,
+    Curves,
+    Dots,
+    Ellipse,
+    Gallery,
+    Map,
+    Matrix,
+    Raster,
+    Tree,
+    ellipse,
+    percentiles,
+)
+from snellen.report import labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +58,10 @@ STYLE: Any = {
 WIDTH = 7.0
 PALEST = 0.15
 """How much colour is left to a value that rests on nothing."""
+INCH = 72
+"""Points, in which letters are measured."""
+MANY_DOTS = 2000
+"""More than these are drawn as pixels."""
 
 
 def picture(figure: Any, kind: str = "svg") -> bytes:
