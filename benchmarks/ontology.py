@@ -8,8 +8,8 @@ the best of several; theirs are given their table as they want it, ours the plai
 
 Before it, if a file of tags is given, the sizes of expansions under several thresholds, by
 the rules of the paper's tags (objects above .1 % of the area, the five likeliest scenes). A
-size is the mean over all pictures, rounded; no median and no single picture gives these rows.
-Known from before, of the 1,712 pictures of ImageNet-9 whose tags are published:
+size is the mean over all pictures, rounded; neither the median nor any single picture gives
+the first three rows. Known from before, of the 1,712 tagged pictures of ImageNet-9:
 
     least count 1, confidence 0      10 441 446 446 446 446
     least count 5, confidence .1     10  54 117 165 183 188
