@@ -8,6 +8,7 @@ to be trusted: `gate` says in words what is wrong with a mask.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -221,6 +222,7 @@ class GrabCut:
 
     It needs no network and knows nothing of things. Of 334 photographs from ImageNet, `gate`
     refused its mask of 58, mostly where the thing fills the picture; look at the others, too.
+    Pictures of half that `side` take a seventh of the time, and twice as many are refused.
     """
 
     box: Box = MIDDLE
@@ -352,8 +354,10 @@ def _session(path: Path) -> Any:
         import onnxruntime
     if not path.is_file():
         raise Unloadable(f"there is no file {path}")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "0"))
     try:
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise Unloadable(f"{path} cannot be read as an ONNX model: {error}") from error
     inputs = session.get_inputs()

@@ -42,7 +42,8 @@ def load(
     """Make a subject of a model file; its input says size, channels and layout.
 
     Exams that look inside see what its last convolution gives, or what enters the head where
-    there is no late one; `signals=a+b` names other nodes or their outputs.
+    there is no late one; `signals=a+b` names other nodes or their outputs. Exporters fold
+    normalisation into convolutions: the file shows the network's values after both.
     """
     with extra("onnx", "an ONNX file"):
         import onnxruntime
