@@ -242,6 +242,8 @@ class Verdict:
     subject: str
     text: str
     tone: Literal["good", "fair", "poor", "plain"] = "plain"
+    score: float | None = None
+    """From 0 to 1, where there is one number for a gate to compare; `text` has its doubts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ class Sitting:
         self.measures: Measures = {}
         self._columns: list[Mapping[str, Any]] = []
         self._flow = exam.examine(item)
-        self.step: Step | None = next(self._flow)
+        self.step: Step | None = None
+        self._go_on(None)
 
     def advance(self, answers: Answers | None = None, who: str = "") -> None:
         """Hand in the answers of `who` to the present sheet, or leave the present lesson."""
@@ -50,6 +51,9 @@ class Sitting:
                 raise BadAnswer("a sheet can only be left by answering it")
             handed = mark(self.step, answers, who)
             self._columns.append(_trial_columns(len(self._columns), self.step, handed))
+        self._go_on(handed)
+
+    def _go_on(self, handed: Answers | None) -> None:
         try:
             self.step = self._flow.send(handed)
         except StopIteration as end:

@@ -179,3 +179,13 @@ def sign_flip(differences: Numbers, *, draws: int = 10_000, seed: int = 0) -> fl
     signs = rng.choice(np.array([-1.0, 1.0]), (draws, len(d)))
     hits = int(np.sum(np.abs(signs @ d) >= abs(d.sum()) - 1e-12))
     return (hits + 1) / (draws + 1)
+
+
+def log_probabilities(outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return log-probabilities of outputs that are probabilities already, or logits."""
+    x = np.asarray(outputs, np.float64)
+    if len(x) and x.min() >= 0 and np.abs(x.sum(axis=1) - 1).max() < 1e-3:
+        return np.log(np.maximum(x, 1e-30))
+    x = x - x.max(axis=1, keepdims=True)
+    made: npt.NDArray[np.float64] = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
+    return made

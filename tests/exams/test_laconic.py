@@ -21,7 +21,6 @@ from snellen import engine, plugins
 from snellen.cli import main
 from snellen.core import Answers
 from snellen.errors import BadSetting, Unloadable
-from snellen.exams.laconic import asked_labels, choices
 from snellen.exams.laconic.lattice import Lattice, squashed, whole
 from snellen.exams.laconic.search import (
     METHODS,
@@ -32,7 +31,7 @@ from snellen.exams.laconic.search import (
     powell,
     straight,
 )  # fmt: skip
-from snellen.images.labelled import open_collection
+from snellen.images.labelled import asked_labels, choices, open_collection
 from snellen.images.reductions import CROP, ways
 from snellen.log import RunFolder
 from snellen.sitting import conduct

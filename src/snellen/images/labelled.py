@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from snellen.digests import digest
 from snellen.errors import Unloadable
+from snellen.groups import group_of, load_groups
 from snellen.images.datasets import PictureSet, load_pictures
 from snellen.images.photos import SUFFIXES, read_photo
 from snellen.images.things import THINGS, draw_things
@@ -125,6 +126,26 @@ class Files:
     def read(self, name: str) -> Picture:
         """Read it, whatever kind of picture it is."""
         return read_photo(self.root / name)
+
+
+@lru_cache(maxsize=8)
+def asked_labels(pictures: str, column: str, groups: str) -> dict[str, str]:
+    """Return what is to be answered for each picture; those outside all groups are left out."""
+    labels = open_collection(pictures, column).labels
+    if not groups:
+        return dict(labels)
+    found = load_groups(groups)
+    named = ((name, group_of(label, found)) for name, label in labels.items())
+    return {name: group for name, group in named if group is not None}
+
+
+@lru_cache(maxsize=8)
+def choices(pictures: str, column: str, groups: str) -> tuple[str, ...]:
+    """Return what may be answered: all groups, or all labels there are, numbers by size."""
+    if groups:
+        return tuple(load_groups(groups))
+    found = set(open_collection(pictures, column).labels.values())
+    return tuple(sorted(found, key=lambda label: (label.isdigit(), label.zfill(12))))
 
 
 def _from_folders(root: Path) -> dict[str, str]:

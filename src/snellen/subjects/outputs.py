@@ -16,6 +16,7 @@ import numpy as np
 
 from snellen.errors import BadAnswer, Unloadable
 from snellen.groups import Groups, load_groups
+from snellen.stats import log_probabilities
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -90,16 +91,6 @@ def load_labels(path: str) -> tuple[str, ...]:
         raise Unloadable(
             f"{path} is neither a JSON list of labels nor a map from index: {error}"
         ) from error
-
-
-def log_probabilities(outputs: Scores) -> npt.NDArray[np.float64]:
-    """Return log-probabilities of outputs that are probabilities already, or logits."""
-    x = np.asarray(outputs, np.float64)
-    if len(x) and x.min() >= 0 and np.abs(x.sum(axis=1) - 1).max() < 1e-3:
-        return np.log(np.maximum(x, 1e-30))
-    x = x - x.max(axis=1, keepdims=True)
-    made: npt.NDArray[np.float64] = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
-    return made
 
 
 @lru_cache(maxsize=64)

@@ -35,9 +35,9 @@ from snellen.exams.laconic.search import (
     least,
     straight,
 )
-from snellen.groups import group_of, load_groups
+from snellen.groups import load_groups
 from snellen.images.entropy import MEASURES, as_png, encoder, entropy
-from snellen.images.labelled import open_collection
+from snellen.images.labelled import asked_labels, choices, open_collection
 from snellen.images.reductions import ways
 from snellen.settings import SELECTS
 
@@ -223,26 +223,6 @@ class Laconic:
             "mepi": Attachment(as_png(left), ".png"),
             "original": Attachment(as_png(lattice.shown(lattice.start)), ".png"),
         }
-
-
-@lru_cache(maxsize=8)
-def asked_labels(pictures: str, column: str, groups: str) -> dict[str, str]:
-    """Return what is to be answered for each picture; those outside all groups are left out."""
-    labels = open_collection(pictures, column).labels
-    if not groups:
-        return dict(labels)
-    found = load_groups(groups)
-    named = ((name, group_of(label, found)) for name, label in labels.items())
-    return {name: group for name, group in named if group is not None}
-
-
-@lru_cache(maxsize=8)
-def choices(pictures: str, column: str, groups: str) -> tuple[str, ...]:
-    """Return what may be answered: all groups, or all labels there are, numbers by size."""
-    if groups:
-        return tuple(load_groups(groups))
-    found = set(open_collection(pictures, column).labels.values())
-    return tuple(sorted(found, key=lambda label: (label.isdigit(), label.zfill(12))))
 
 
 @lru_cache(maxsize=8)

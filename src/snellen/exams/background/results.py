@@ -1,0 +1,536 @@
+"""How much does scenery matter to each subject, and which?"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from snellen.core import Result, Verdict
+from snellen.errors import SnellenError, Unable
+from snellen.exams.background import cases
+from snellen.exams.background.assessor import LEVELS, Assessor
+from snellen.exams.background.cases import CONTROLS
+from snellen.exams.background.clouds import cloud, most_targets, relative
+from snellen.exams.background.features import features, joined
+from snellen.exams.background.keywords import Effect, Seen, effects
+from snellen.exams.background.matrices import KERNELS, density, raster, variance_matrix
+from snellen.exams.background.ontology import strongest_keywords, strongest_rules
+from snellen.figures import Curves, Dots, Gallery, Table
+from snellen.seeds import Seed
+from snellen.stats import Interval, bootstrap, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from snellen.core import Figure, Record
+    from snellen.exams.background import Background
+    from snellen.exams.background.clouds import Floats
+    from snellen.exams.background.matrices import VarianceMatrix
+
+OWN, FIRST = 0, 1 + len(CONTROLS)
+BINS = 6
+FEW_TARGETS = 5
+"""With fewer no matrix is judged."""
+WORST = 8
+JUDGED = ("CONF max", "CONF true", "CONF margin", "CONF right")
+"""Signals that every model gives in the same unit: what the shipped assessor judges by."""
+SHIPPED = "assessor.npz"
+
+
+@dataclass
+class Findings:
+    """One subject, after one kind of lesson where it was given any."""
+
+    who: str
+    subject: str
+    chance: float
+    include: str
+    told: list[Any] = field(default_factory=list)
+    strips: list[tuple[Any, Any]] = field(default_factory=list)
+    """Cases with their pictures in a row."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    gaps: list[tuple[int, int, int]] = field(default_factory=list)
+    """Painted: right before classes' own sceneries, before others, and how many were asked."""
+
+    @cached_property
+    def used(self) -> list[Any]:
+        """Cases that count: those that were right as they were, or all."""
+        return [c for c in self.told if self.include == "all" or c["right"][OWN]]
+
+    @cached_property
+    def right(self) -> list[Floats]:
+        """Of each case, whether each scene was answered rightly."""
+        return [np.array(case["right"][FIRST:], float) for case in self.used]
+
+    @property
+    def original(self) -> Interval:
+        """Share of targets that are right as they were."""
+        return wilson(sum(case["right"][OWN] for case in self.told), len(self.told))
+
+    def control(self, name: str) -> Interval:
+        """Share of the targets that count that are right as a control."""
+        place = 1 + CONTROLS.index(name)
+        return wilson(sum(case["right"][place] for case in self.used), len(self.used))
+
+    @property
+    def composites(self) -> Interval:
+        """Share right before scenes, by targets."""
+        return bootstrap([float(right.mean()) for right in self.right])
+
+    @property
+    def everywhere(self) -> Interval:
+        """Share of targets that are right before all their scenes."""
+        return wilson(sum(bool(right.all()) for right in self.right), len(self.right))
+
+    @property
+    def plausible(self) -> Interval:
+        """Accuracy where a scene counts the more the nearer it is."""
+        shares = []
+        for case, right in zip(self.used, self.right, strict=True):
+            weights = np.maximum(1 - np.array(case["distances"]), 1e-6)
+            shares.append(float(weights @ right / weights.sum()))
+        return bootstrap(shares)
+
+    def loss(self, control: str = "") -> Interval:
+        """How much lower accuracy is before scenes than as a control, or than as it was."""
+        place = 1 + CONTROLS.index(control) if control else OWN
+        pairs = zip(self.used, self.right, strict=True)
+        return bootstrap([case["right"][place] - float(right.mean()) for case, right in pairs])
+
+    def signal(self, name: str) -> tuple[Floats, Floats]:
+        """Return (targets, n + 1) distances and values of a signal, the target itself first."""
+        count = max(len(case["distances"]) for case in self.used) + 1
+        d, s = np.full((2, len(self.used), count), np.nan)
+        for row, case in enumerate(self.used):
+            values = case["signals"][name]
+            own = len(case["distances"]) + 1
+            d[row, :own] = [0.0, *case["distances"]]
+            s[row, :own] = [values[OWN], *values[FIRST:]]
+        return d, s if name.startswith("CONF") else relative(s)
+
+    @property
+    def names(self) -> list[str]:
+        """Signals that all cases have."""
+        return list(self.used[0]["signals"]) if self.used else []
+
+    @cached_property
+    def effects(self) -> list[Effect]:
+        """What each keyword does."""
+        return effects(
+            [
+                Seen(
+                    [frozenset(filter(None, words.split(";"))) for words in case["words"]],
+                    np.array(case["distances"]),
+                    right,
+                )
+                for case, right in zip(self.used, self.right, strict=True)
+            ]
+        )
+
+    def matrices(self, exam: Background, names: Sequence[str]) -> dict[str, VarianceMatrix]:
+        """Return the variance matrix of each signal."""
+        kernel, signed = KERNELS[exam.kernel], exam.differences == "signed"
+        return {n: variance_matrix(cloud(*self.signal(n), signed=signed), kernel) for n in names}
+
+    def features(self, exam: Background, names: Sequence[str]) -> dict[str, float]:
+        """Return what an assessor judges by."""
+        kernel, made = KERNELS[exam.kernel], {}
+        most = most_targets(len(self.used), Seed("background", "most"))
+        for name, matrix in self.matrices(exam, names).items():
+            d, s = self.signal(name)
+            signed = exam.differences == "signed"
+            lesser = variance_matrix(cloud(d[most], s[most], signed=signed), kernel)
+            made[name] = features(matrix.values, lesser.values)
+        return joined(made)
+
+
+def findings(exam: Background, records: Sequence[Record]) -> list[Findings]:
+    """Sort records by subject and, where they were taught, by lesson."""
+    made: dict[str, Findings] = {}
+    ordered = sorted(records, key=lambda r: (_lesson_key(r), str(r.item.get("target", ""))))
+    for r in ordered:
+        who = r.subject + _lesson_of(exam, r)
+        classes = len(set(r.trials["truth"])) if not exam.targets and r.trials else 0
+        chance = 1 / classes if classes else math.nan
+        own = made.setdefault(who, Findings(who, r.subject, chance, exam.include))
+        told = r.measures["cases"]
+        own.strips += [
+            (case, r.measures[f"strip {place}"])
+            for place, case in enumerate(told)
+            if f"strip {place}" in r.measures
+        ]
+        own.told += told
+        own.skipped |= r.measures.get("skipped", {})
+        if "probed" in r.measures:
+            own.gaps.append(
+                (r.measures["before own"], r.measures["before others"], r.measures["probed"])
+            )
+    return list(made.values())
+
+
+def _lesson_key(r: Record) -> tuple[Any, ...]:
+    return r.subject, str(r.item.get("lesson", "")), float(r.item.get("correlation", 0))
+
+
+def _lesson_of(exam: Background, r: Record) -> str:
+    if "correlation" not in r.item:
+        return ""
+    varied = r.item["lesson"]
+    after = f" after {varied}" if varied != "plain" or len(exam.lessons) > 1 else ""
+    return f", taught at {float(r.item['correlation']):.2f}{after}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an assessor says of one subject, or why it says nothing."""
+
+    chances: Mapping[str, float]
+    why_not: str = ""
+
+    @property
+    def score(self) -> float:
+        """Invariant counts 1, borderline ½."""
+        return sum(k * p for k, p in enumerate(self.chances.values())) / (len(LEVELS) - 1)
+
+
+def judged(f: Findings, exam: Background) -> Judgement:
+    """Have the assessor judge the subject's matrices."""
+    if len(f.used) < FEW_TARGETS:
+        return Judgement({}, f"only {len(f.used)} targets count")
+    try:
+        assessor = load_assessor(exam.assessor)
+        names = list(dict.fromkeys(name.rpartition(" ")[0] for name in assessor.names))
+        if missing := [name for name in names if name not in f.names]:
+            return Judgement({}, f"the assessor asks for {missing[0]}")
+        chances = assessor.probabilities(f.features(exam, names))
+    except (SnellenError, Unable) as error:
+        return Judgement({}, str(error))
+    return Judgement(dict(zip(LEVELS, map(float, chances), strict=True)))
+
+
+@lru_cache(maxsize=4)
+def load_assessor(path: str) -> Assessor:
+    """Return the assessor of that file, or the one that is shipped."""
+    if path:
+        return Assessor.load(Path(path).expanduser())
+    shipped = files("snellen.exams.background") / SHIPPED
+    return Assessor.load(Path(str(shipped)))
+
+
+def grade(exam: Background, records: Sequence[Record]) -> Result:
+    """Conclude from the records, whichever of them are there."""
+    found = findings(exam, records)
+    known = [f for f in found if f.used]
+    figures: list[Figure | None] = []
+    verdicts = []
+    for f in found:
+        judgement = judged(f, exam) if f.used else Judgement({}, "no target counts")
+        verdicts.append(_verdict(f, judgement, exam))
+    if known:
+        figures += [_parts(known), _by_distance(known)]
+        for f in known:
+            figures += [_hurting(f), _pictures_of_hurt(f)]
+        for f in known:
+            shown = [name for name in JUDGED[1:] if name in f.names]
+            shown += [n for n in f.names if not n.startswith("CONF") and n.endswith(" max")]
+            if len(f.used) >= FEW_TARGETS and shown:
+                figures += _matrix_figures(f, exam, shown)
+        figures += [_keywords(known), _numbers(known)]
+    figures += [_skipped(found), *_ontology(exam)]
+    return Result(verdicts, [figure for figure in figures if figure is not None])
+
+
+def _verdict(f: Findings, judgement: Judgement, exam: Background) -> Verdict:
+    if not f.used:
+        return Verdict(
+            f.who,
+            f"nothing can be said: of {len(f.told)} targets none was right as it was.",
+            "poor",
+        )
+    parts, tone, score = [], "plain", None
+    if judgement.chances:
+        level = max(judgement.chances, key=lambda name: judgement.chances[name])
+        others = ", ".join(f"{n} {p:.2f}" for n, p in judgement.chances.items() if n != level)
+        parts.append(
+            f"{level} to scenery (probability {judgement.chances[level]:.2f}; {others}; by "
+            f"{'the given assessor' if exam.assessor else 'an assessor of painted worlds'})."
+        )
+        tone = dict(zip(LEVELS, ("poor", "fair", "good"), strict=True))[level]
+        score = judgement.score
+    else:
+        parts.append(f"not judged: {judgement.why_not}.")
+    parts.append(
+        f"Of {len(f.used)} targets that count (right as they were: {f.original:%}), it is right "
+        f"before {f.composites:%} of other sceneries, and before all of them on {f.everywhere:%}; "
+        f"back on their own ground {f.control('re-pasted'):%}, alone on grey "
+        f"{f.control('alone'):%}."
+    )
+    worst = [e for e in f.effects if e.hurts][:3]
+    if worst:
+        told = ", ".join(f"{e.word} {_points(e.plain)}" for e in worst)
+        parts.append(f"What hurts surely (points of accuracy): {told}.")
+    elif f.effects:
+        parts.append(f"None of {len(f.effects)} keywords hurts surely.")
+    if f.skipped:
+        parts.append(f"{len(f.skipped)} targets were left out; the table says why.")
+    return Verdict(f.who, " ".join(parts), tone, score)  # type: ignore[arg-type]
+
+
+def _points(share: Interval) -> str:
+    return f"{Interval(*(100 * x for x in share))}"
+
+
+def _parts(found: Sequence[Findings]) -> Dots:
+    rows: dict[str, Callable[[Findings], Interval]] = {
+        "as it was": lambda f: f.original,
+        "re-pasted": lambda f: f.control("re-pasted"),
+        "alone on grey": lambda f: f.control("alone"),
+        "before scenes": lambda f: f.composites,
+        "plausible scenes": lambda f: f.plausible,
+        "before all scenes": lambda f: f.everywhere,
+    }
+    chances = {f.chance for f in found if not math.isnan(f.chance)}
+    return Dots(
+        name="parts",
+        title="What scenery does, beside what cutting does",
+        caption=(
+            "Share right: targets as they were (all of them); of those that count, back on their "
+            "own ground from which they had been painted out, alone on flat grey, before other "
+            "scenes, the same where each scene counts the more the nearer it is, and the share of "
+            "targets that are right before every scene. 95 % intervals: Wilson's, or by bootstrap "
+            "over targets."
+        ),
+        formula="right ÷ asked; plausible: Σ(1 − d)·right ÷ Σ(1 − d) within each target",
+        groups=list(rows),
+        series={f.who: [of(f) for of in rows.values()] for f in found},
+        null=chances.pop() if len(chances) == 1 else None,
+    )
+
+
+def _by_distance(found: Sequence[Findings]) -> Curves:
+    """Draw accuracy by semantic distance; bins hold as many pictures each."""
+    every = np.concatenate([np.array(c["distances"]) for f in found for c in f.used])
+    edges = np.unique(np.quantile(every, np.linspace(0, 1, BINS + 1)))
+    bins = max(len(edges) - 1, 1)
+    middles = [
+        float(every[_binned(every, edges) == b].mean())
+        if (_binned(every, edges) == b).any()
+        else 0.0
+        for b in range(bins)
+    ]
+    series = {}
+    for f in found:
+        rows = np.full((len(f.used), bins, 2), 0.0)
+        for i, (case, right) in enumerate(zip(f.used, f.right, strict=True)):
+            places = _binned(np.array(case["distances"]), edges)
+            for b in range(bins):
+                rows[i, b] = right[places == b].sum(), (places == b).sum()
+        series[f.who] = [_ratio(rows[:, b]) for b in range(bins)]
+    chances = {f.chance for f in found if not math.isnan(f.chance)}
+    return Curves(
+        name="distance",
+        title="Accuracy by semantic distance from the own scenery",
+        caption="Over targets that count; the first bin holds the nearest scenes. 95 % intervals "
+        "by bootstrap over targets.",
+        formula="right ÷ asked among scenes of a bin; bins hold equally many pictures",
+        x=middles,
+        series=series,
+        x_axis="semantic distance",
+        y_axis="accuracy",
+        null=chances.pop() if len(chances) == 1 else None,
+    )
+
+
+def _binned(distances: Floats, edges: Floats) -> Any:
+    return np.clip(np.searchsorted(edges, distances, side="right") - 1, 0, max(len(edges) - 2, 0))
+
+
+def _ratio(rows: Floats) -> Interval | None:
+    """Return right ÷ asked over targets, which are drawn anew whole."""
+    if not rows[:, 1].any():
+        return None
+
+    def share(drawn: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return drawn[..., 0].sum(axis=1) / drawn[..., 1].sum(axis=1)
+
+    return bootstrap(rows, share)
+
+
+def _hurting(f: Findings) -> Dots | None:
+    """Draw the keywords that matter most, both ways."""
+    by_size = sorted(f.effects, key=lambda e: -abs(e.adjusted.value))[:WORST]
+    shown = sorted(by_size, key=lambda e: e.adjusted.value)
+    if not shown:
+        return None
+    return Dots(
+        name=f"keywords-{f.who}",
+        title=f"Which keywords matter: {f.who}",
+        caption=(
+            f"The {len(shown)} of {len(f.effects)} keywords with the largest adjusted effects; "
+            "* marks those that surely hurt (Holm over all keywords). Within a target, accuracy "
+            "before scenes with the keyword less that before scenes without it; adjusted: with all "
+            "other keywords and the distance held still. 95 % intervals over targets."
+        ),
+        formula="mean over targets of the difference; ridge regression with a level per target",
+        groups=[f"{e.word}{' *' if e.hurts else ''}" for e in shown],
+        series={"difference": [e.plain for e in shown], "adjusted": [e.adjusted for e in shown]},
+        null=0.0,
+        null_name="no effect",
+        axis="effect on accuracy",
+        bounds=None,
+    )
+
+
+def _pictures_of_hurt(f: Findings) -> Gallery | None:
+    """Hang composites that went wrong before the keywords that hurt most, beside the targets."""
+    wanted = [e.word for e in f.effects if e.hurts][:3] or [
+        e.word for e in f.effects if e.plain.value < 0
+    ][:2]
+    shelves = {}
+    for word in wanted:
+        pictures: list[Any] = []
+        texts: list[str] = []
+        for case, strip in f.strips:
+            row = _cut_up(strip.data)
+            for place, words in enumerate(case["words"]):
+                if word in words.split(";") and not case["right"][FIRST + place]:
+                    if case["right"][OWN] and len(pictures) < WORST:
+                        pictures += [row[OWN], row[FIRST + place]]
+                        texts += [case["label"], f"wrong, d = {case['distances'][place]:.2f}"]
+                    break
+        if pictures:
+            shelves[word] = np.stack(pictures), texts
+    if not shelves:
+        return None
+    return Gallery(
+        name=f"hurt-{f.who}",
+        title=f"What went wrong before them: {f.who}",
+        caption="Pairs: a target as it was, and before a scene with the keyword, where it was "
+        "taken for something else. From the targets whose pictures are kept.",
+        formula="among the first targets of a run",
+        shelves=shelves,
+    )
+
+
+def _cut_up(strip: bytes) -> Any:
+    whole = np.asarray(Image.open(io.BytesIO(strip)).convert("RGB"))
+    side = whole.shape[0]
+    return whole.reshape(side, -1, side, 3).swapaxes(0, 1)
+
+
+def _matrix_figures(f: Findings, exam: Background, names: Sequence[str]) -> list[Figure]:
+    made = f.matrices(exam, names)
+    rests = next(iter(made.values()))
+    return [
+        raster(
+            made,
+            name=f"matrices-{f.who}",
+            title=f"Variance matrices: {f.who}",
+            caption=(
+                "How much a signal changes between scenes at two distances from the target's "
+                "own. True: the probability of the right class; margin: how far it leads; right: "
+                "whether it was answered rightly. Paler where fewer points lie near."
+            ),
+            formula="Gaussian RBF of |S_j − S_k| at (d_j, d_k) over all pairs of all targets",
+        ),
+        density(
+            {"pairs of scenes": rests},
+            name=f"density-{f.who}",
+            title=f"What the matrices rest on: {f.who}",
+            caption=f"Pairs of pictures by their distances; {100 * rests.covered:.0f} % of the "
+            "elements hold any, and the others are guessed from around.",
+            formula="count of points of the cloud by block of elements",
+        ),
+    ]
+
+
+def _keywords(found: Sequence[Findings]) -> Table | None:
+    rows = [
+        {
+            "subject": f.who,
+            "keyword": e.word,
+            "effect": e.plain,
+            "adjusted": e.adjusted,
+            "p (Holm)": e.p,
+            "targets": e.targets,
+            "hurts": "yes" if e.hurts else "",
+        }
+        for f in found
+        for e in f.effects
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="keywords",
+        title="All keywords in numbers",
+        caption="Those that hurt most surely come first.",
+        formula="as in the figures; p: two-sided, by flips of sign over targets, Holm-corrected",
+        cells=rows,
+    )
+
+
+def _numbers(found: Sequence[Findings]) -> Table:
+    rows = []
+    for f in found:
+        row: dict[str, Any] = {
+            "subject": f.who,
+            "targets": len(f.told),
+            "that count": len(f.used),
+            "as it was − before scenes": f.loss(),
+            "re-pasted − before scenes": f.loss("re-pasted"),
+            "alone − before scenes": f.loss("alone"),
+            "on all scenes": f.everywhere,
+            "plausible": f.plausible,
+        }
+        if f.gaps:
+            own, others, asked = (sum(column) for column in zip(*f.gaps, strict=True))
+            row |= {"own sceneries": wilson(own, asked), "others": wilson(others, asked)}
+        rows.append(row)
+    return Table(
+        name="losses",
+        title="Losses in numbers",
+        caption="Accuracy lost to scenery, within each target, against the picture as it was and "
+        "against both controls. Painted worlds: also the share right on new objects before the "
+        "sceneries that their classes prefer, and before others.",
+        formula="paired differences; bootstrap over targets",
+        cells=rows,
+    )
+
+
+def _skipped(found: Sequence[Findings]) -> Table | None:
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for f in found:
+        for target, reason in f.skipped.items():
+            if target not in reasons[reason]:
+                reasons[reason].append(target)
+    if not reasons:
+        return None
+    return Table(
+        name="skipped",
+        title="Targets that were left out",
+        caption="A mask that is no good, or a picture that cannot be read.",
+        formula="the mask's gate: area 3–70 %, soft share below 15 %, in one piece",
+        cells=[
+            {"reason": reason, "targets": len(names), "such as": ", ".join(names[:3])}
+            for reason, names in sorted(reasons.items(), key=lambda pair: -len(pair[1]))
+        ],
+    )
+
+
+def _ontology(exam: Background) -> list[Figure]:
+    """Show what goes with what in the scenes, if they are still where they were."""
+    try:
+        ontology = cases.ontology(exam)
+    except SnellenError:
+        return []
+    return [strongest_keywords(ontology), strongest_rules(ontology)]
