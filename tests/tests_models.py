@@ -44,6 +44,7 @@ def specs(folder):
         "adaboost": "adaboost,stumps=5",
         "lenet": "lenet",
         "elu-cnn": "elu-cnn,width=2",
+        "small-cnn": "small-cnn,width=2,optimiser=sgd",
         "vanilla-cnn": "vanilla-cnn,depth=2,kernel=2",
         "paper-cnn": "paper-cnn",
         "tutored": "tutored,width=2",

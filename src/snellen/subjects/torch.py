@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -35,6 +35,23 @@ if TYPE_CHECKING:
 
 BATCH = 200
 """In training; the paper's. Answers come in batches of it too."""
+Optimiser: TypeAlias = Literal["adam", "sgd", "rmsprop"]
+
+
+def _adam(parameters: Any, lr: float, *, fused: bool) -> torch.optim.Optimizer:
+    return torch.optim.Adam(parameters, lr=lr, eps=1e-7, fused=fused)
+
+
+def _sgd(parameters: Any, lr: float, *, fused: bool) -> torch.optim.Optimizer:
+    return torch.optim.SGD(parameters, lr=lr, momentum=0.9, fused=fused)
+
+
+def _rmsprop(parameters: Any, lr: float, *, fused: bool) -> torch.optim.Optimizer:
+    del fused  # there is none
+    return torch.optim.RMSprop(parameters, lr=lr)
+
+
+OPTIMISERS = {"adam": _adam, "sgd": _sgd, "rmsprop": _rmsprop}
 
 
 def load(
@@ -45,6 +62,7 @@ def load(
     trained: bool = False,
     device: str = "auto",
     lr: float = 1e-3,
+    optimiser: Optimiser = "adam",
     signals: str = "",
     **reading: Unpack[Reading],
 ) -> Classifier | Learner:
@@ -72,8 +90,8 @@ def load(
     parts = ("torch", _code(thing, example), wants.effective)
     pupil = Learner(
         name=name,
-        fingerprint=digest(*parts, _state(example), lr, batch, *named),
-        teach=_teacher(thing, wants, _Recipe(name, lr, batch, on, positions)),
+        fingerprint=digest(*parts, _state(example), lr, batch, optimiser, *named),
+        teach=_teacher(thing, wants, _Recipe(name, lr, batch, optimiser, on, positions)),
         watchable=watchable(example, positions, name),
         reading=wants,
         batch=batch,
@@ -139,6 +157,7 @@ def vanilla_cnn(
 def elu_cnn(
     *,
     width: int = 8,
+    optimiser: Optimiser = "adam",
     device: str = "auto",
     lr: float = 1e-3,
     batch: int = 32,
@@ -150,11 +169,37 @@ def elu_cnn(
     def build(classes: int = 10, channels: int = 1, size: int = 32, across: int = 0) -> nn.Module:
         return network(classes, channels, size, across, width)
 
-    return _taught_by_the_exam(build, name or f"elu-cnn-{width}", device, lr, batch)
+    name = name or f"elu-cnn-{width}{_unusual(optimiser)}"
+    return _taught_by_the_exam(build, name, device, lr, batch, optimiser)
 
 
-def _taught_by_the_exam(build: Any, name: str, device: str, lr: float, batch: int) -> Learner:
-    made = load(build, name=name, device=device, lr=lr, batch=batch)
+def small_cnn(
+    *,
+    width: int = 16,
+    optimiser: Optimiser = "adam",
+    device: str = "auto",
+    lr: float = 1e-3,
+    batch: int = 50,
+    name: str = "",
+) -> Learner:
+    """Return two convolutions and two dense layers: seconds to teach on a CPU."""
+    from snellen.subjects.networks import small_cnn as network
+
+    def build(classes: int = 9, channels: int = 3, size: int = 32) -> nn.Module:
+        return network(classes, channels, size, width)
+
+    name = name or f"small-cnn-{width}{_unusual(optimiser)}"
+    return _taught_by_the_exam(build, name, device, lr, batch, optimiser)
+
+
+def _unusual(optimiser: Optimiser) -> str:
+    return "" if optimiser == "adam" else f"-{optimiser}"
+
+
+def _taught_by_the_exam(
+    build: Any, name: str, device: str, lr: float, batch: int, optimiser: Optimiser = "adam"
+) -> Learner:
+    made = load(build, name=name, device=device, lr=lr, batch=batch, optimiser=optimiser)
     assert isinstance(made, Learner)
     return made
 
@@ -166,6 +211,7 @@ class _Recipe:
     name: str
     lr: float
     batch: int
+    optimiser: Optimiser
     device: str
     positions: Wanted
 
@@ -195,17 +241,16 @@ def _train(
     order: Iterable[torch.Tensor],
     how: _Recipe,
 ) -> None:
-    """Adam on cross-entropy, a batch of places after the other."""
+    """Lower the cross-entropy, a batch of places after the other."""
     network.train()
     parameters = [p for p in network.parameters() if p.requires_grad]
-    fused = x.device.type in ("cpu", "cuda")
-    adam = torch.optim.Adam(parameters, lr=how.lr, eps=1e-7, fused=fused)
+    step = OPTIMISERS[how.optimiser](parameters, how.lr, fused=x.device.type in ("cpu", "cuda"))
     loss = torch.zeros(())
     for rows in order:
-        adam.zero_grad(set_to_none=True)
+        step.zero_grad(set_to_none=True)
         loss = nn.functional.cross_entropy(network(x[rows]), y[rows])
         loss.backward()  # type: ignore[no-untyped-call]
-        adam.step()
+        step.step()
     if not torch.isfinite(loss):
         found = float(loss.detach())
         raise BadAnswer(f"training {how.name!r} diverged: the loss is {found}; try a smaller lr=")
