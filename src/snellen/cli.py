@@ -1,6 +1,7 @@
 """The command: `snellen run`, `report`, `compare`, `export`, `ls`, `show`, `doctor`, `demo`.
 
-Exit codes: 0 complete, 1 error, 2 usage, 3 finished with failed items, 130 stopped.
+Exit codes: 0 complete, 1 error, 2 usage, 3 finished with failed items, 4 a score below
+--fail-under, 130 stopped.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from snellen.log import Plan, RunFolder
     from snellen.report import Report
 
-FAILED_ITEMS, STOPPED = 3, 130
+FAILED_ITEMS, FAILED_EXAM, STOPPED = 3, 4, 130
 COMMANDS = "snellen.commands"
 """Click commands that exams bring along; their object is a `core.Desk`."""
 
@@ -179,6 +180,12 @@ def _run_options(command: Any) -> Any:
     help="Items that advance in step, so that a model is asked full batches.",
 )
 @click.option("--baselines/--no-baselines", default=True, help="Also examine the exam's baselines.")
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="SCORE",
+    help="Exit with 4 if the score of anyone but a baseline is lower (exams with a score).",
+)
 @_run_options
 def run(
     exam: str,
@@ -189,6 +196,7 @@ def run(
     shard: str,
     device: str,
     together: int,
+    fail_under: float | None,
     *,
     baselines: bool,
     workers: int,
@@ -209,9 +217,12 @@ def run(
     wish = Plan(_anywhere(exam), values, tuple(subjects), _command())
     means = _Means(workers, threads, _shard(shard), scheduler, together)
     failed = _examine(folder, wish, means)
-    if wants_report:
-        terminal.conclude(_report(folder))
+    if wants_report or fail_under is not None:
+        made = _report(folder)
+        terminal.conclude(made)
     _leave(failed)
+    if fail_under is not None:
+        _gate(made, asked.name, fail_under)
 
 
 @main.command()
@@ -444,6 +455,26 @@ def _leave(failed: int) -> None:
     if failed:
         click.secho(f"{failed} items failed; the same command tries them again", fg="red", err=True)
         sys.exit(FAILED_ITEMS)
+
+
+def _gate(made: Report, exam: str, least: float) -> None:
+    """Leave with a code of its own if anybody's score is too low, or if there is none."""
+    verdicts = [
+        verdict
+        for graded in made.graded
+        if graded.exam.name == exam
+        for verdict in graded.result.verdicts
+        if verdict.subject not in graded.exam.baselines
+    ]
+    if all(verdict.score is None for verdict in verdicts):
+        click.secho(f"--fail-under: {exam!r} gave nobody a score to compare", fg="red", err=True)
+        sys.exit(FAILED_EXAM)
+    low = [v for v in verdicts if v.score is None or v.score < least]
+    for verdict in low:
+        told = "has no score" if verdict.score is None else f"{verdict.score:.2f}"
+        click.secho(f"{verdict.subject}: {told}; --fail-under is {least}", fg="red", err=True)
+    if low:
+        sys.exit(FAILED_EXAM)
 
 
 def _pairs(pairs: Sequence[str]) -> dict[str, str]:

@@ -144,9 +144,10 @@ def _findings(exam: Reasoning, records: Sequence[Record]) -> list[Findings]:
 
 
 def _verdict(f: Findings, exam: Reasoning) -> Verdict:
-    parts, tone = [], "plain"
+    parts, tone, score = [], "plain", None
     if f.tested:
         count = f.usual
+        score = f.overall(count).value
         problems = f.problems(count)
         alphas = {p: a for p in problems if (a := f.alpha(p, count)) is not None}
         solved = [p for p, a in alphas.items() if a.value >= SOLVED]
@@ -167,7 +168,7 @@ def _verdict(f: Findings, exam: Reasoning) -> Verdict:
         rounds = [r.measures["passed"] for found in f.sat.values() for r in found]
         parts.append(f"In the human protocol it passed {wilson(sum(rounds), len(rounds)):%}.")
     tone = "plain" if f.subject in exam.baselines else tone
-    return Verdict(f.subject, " ".join(parts), tone)  # type: ignore[arg-type]
+    return Verdict(f.subject, " ".join(parts), tone, score)  # type: ignore[arg-type]
 
 
 def _by_problem(found: Sequence[Findings]) -> Dots:
