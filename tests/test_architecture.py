@@ -18,7 +18,7 @@ RANK = {
     **dict.fromkeys(["core"], 0),
     **dict.fromkeys(["errors", "seeds", "stats", "digests", "blurbs"], 1),
     **dict.fromkeys(["settings", "sources", "figures", "groups"], 2),
-    **dict.fromkeys(["images"], 3),
+    **dict.fromkeys(["images", "worlds"], 3),
     **dict.fromkeys(["exams", "subjects", "plugins", "log", "sitting"], 4),
     **dict.fromkeys(["engine", "report", "compare"], 5),
     **dict.fromkeys(["show", "export", "doctor", "testing", "terminal"], 6),
@@ -28,7 +28,7 @@ RANK = {
 SWAMP = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "handler"}
 HEAVY = {
     *("torch", "keras", "onnxruntime", "sklearn", "transformers", "distributed", "matplotlib"),
-    *("numba", "cv2"),
+    *("numba", "cv2", "gymnasium"),
 }
 
 

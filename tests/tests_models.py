@@ -37,6 +37,7 @@ def specs(folder):
     code.write_text(textwrap.dedent(CODE))
     return {
         "chance": "chance",
+        "dqn": "dqn",
         "nearest": "nearest",
         "simulated": "simulated",
         "synthesis": "synthesis",

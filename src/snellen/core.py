@@ -20,11 +20,14 @@ import numpy.typing as npt
 Images: TypeAlias = npt.NDArray[Any]
 """(n, height, width, channels): uint8 up to 255, or float32 where 1 is white."""
 Indices: TypeAlias = npt.NDArray[np.intp]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Observation: TypeAlias = npt.NDArray[np.float32]
+"""What can be seen of a world: so many numbers as the world's `size` says."""
 Column: TypeAlias = npt.NDArray[Any]
 Scalar: TypeAlias = str | int | float | bool
 Measures: TypeAlias = Mapping[str, Any]
 """What came of an item: JSON values, and `Attachment`s for what is not."""
-Ability: TypeAlias = Literal["choice", "scores", "signals", "study"]
+Ability: TypeAlias = Literal["choice", "scores", "signals", "study", "act"]
 """One vocabulary: what an exam needs, a subject gives and an answer holds."""
 
 CHOICE: frozenset[Ability] = frozenset({"choice"})
@@ -32,6 +35,8 @@ HUMAN: frozenset[Ability] = frozenset({"choice", "study"})
 """An exam that needs no more than this is open to people."""
 PASS = -1
 """The choice of whoever declines to choose."""
+MOST_PRACTICE = 2**31
+"""Games that are practised have seeds below this; exams play theirs on seeds from here on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,14 +102,101 @@ class Sheet:
         return np.frombuffer(digests, "<u8")
 
 
+class World(Protocol):
+    """A game for one player: it is begun with a seed, and goes on a step an action."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are, of which a state may allow only some."""
+
+    @property
+    def size(self) -> int:
+        """The length of an observation."""
+
+    @property
+    def limit(self) -> int:
+        """After so many steps whoever plays the present game leaves it, over or not."""
+
+    def begin(self, seed: int) -> Observation:
+        """Begin a new game and return what is seen first; same seed, same game."""
+
+    def step(self, action: int) -> tuple[Observation, float, bool]:
+        """Act; return what is seen now, the reward, and whether the game has come to its end."""
+
+    def valid(self) -> Flags:
+        """Return, for each action, whether it may be taken now."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Practice:
+    """A world to play in, for so many steps in all, to learn what pays."""
+
+    world: World
+    steps: int
+    seed: int = 0
+    """Where a player takes its randomness from, and the first game's seed; each further game has
+    the next one."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError(f"practice takes at least a step, not {self.steps}")
+        if not 0 <= self.seed < MOST_PRACTICE - self.steps:
+            raise ValueError(
+                f"practice begins with a seed from 0 to below {MOST_PRACTICE - self.steps}, "
+                f"not {self.seed}: those from {MOST_PRACTICE} on are for games that count"
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """Games that all wait for their player's next action."""
+
+    observations: npt.NDArray[np.float32]
+    """(n, size): what is seen in each."""
+    valid: Flags
+    """(n, actions): which actions may be taken in each."""
+    dice: npt.NDArray[np.uint64]
+    """A number for each that no other move of any game has: who plays by lot draws by it. Lots
+    drawn by what is seen alone would send a player round in circles."""
+
+    def __post_init__(self) -> None:
+        if self.observations.ndim != 2 or self.observations.dtype != np.float32:
+            raise ValueError(
+                "observations come as float32 (n, size), not as "
+                f"{self.observations.dtype} {self.observations.shape}"
+            )
+        if self.valid.shape[:-1] != (len(self.observations),) or self.valid.dtype != np.bool_:
+            raise ValueError(
+                f"{len(self.observations)} observations came with valid actions of "
+                f"{self.valid.dtype} {self.valid.shape}, not bool (n, actions)"
+            )
+        if self.dice.shape != (len(self.observations),):
+            raise ValueError(f"{len(self.observations)} games came with dice of {self.dice.shape}")
+        if not self.valid.any(axis=1).all():
+            raise ValueError("a game waits for an action and allows none; it should be over")
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are."""
+        return int(self.valid.shape[1])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
     """What a subject gave back, a row a picture; what was not asked stays empty."""
 
     choice: Indices
-    """Index into the sheet's choices; `PASS` where none was made."""
+    """Index into the sheet's choices; `PASS` where none was made. On a turn, the action."""
     scores: npt.NDArray[np.floating[Any]] | None = None
-    """(n, choices): higher is likelier; monotone in the subject's belief."""
+    """(n, choices): higher is likelier; monotone in the subject's belief. On a turn, what each
+    action is expected to bring."""
     signals: Mapping[str, Column] = field(default_factory=dict)
     """Inner columns that were asked for; or, of who can tell, a `reason` for each answer in words
     and the pictures as they were `drawn` to find it."""
@@ -133,9 +225,10 @@ class Answers:
         )
 
 
-Step: TypeAlias = Lesson | Sheet
+Step: TypeAlias = Lesson | Practice | Sheet | Turn
 Flow: TypeAlias = Generator[Step, Any, Measures]
-"""Yields lessons and sheets, is sent `Answers` for a sheet and None for a lesson."""
+"""Yields lessons and sheets, practice and turns; is sent `Answers` for a sheet or a turn, and None
+for what is there to learn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +381,17 @@ class Subject(Protocol):
 
 
 @runtime_checkable
+class Player(Subject, Protocol):
+    """A subject that gives "act": it plays, and plays better after practice."""
+
+    def practise(self, practice: Practice) -> Player:
+        """Return this player after practice; the original is left as it was."""
+
+    def act(self, turn: Turn) -> Answers:
+        """Choose a valid action for each game, in their order."""
+
+
+@runtime_checkable
 class Exam(Protocol):
     """A way of asking: a frozen dataclass whose fields are its settings."""
 
@@ -319,7 +423,7 @@ class Exam(Protocol):
         """Name the parts that can be sat independently, on different machines."""
 
     def examine(self, item: Item) -> Flow:
-        """Yield lessons and sheets; receive the answers to each sheet; return measures.
+        """Yield lessons, sheets, practice and turns; receive the answers; return measures.
 
         Must depend on nothing but the settings, the item and the answers.
         """

@@ -72,7 +72,9 @@ Told = tuple[list[tuple[str, str]], list[str]]
 
 
 def _probe(subject: Subject) -> Told:
-    """Ask about sixteen pictures, again, and one by one."""
+    """Ask about sixteen pictures, again, and one by one; who plays only is asked nothing."""
+    if "choice" not in subject.gives:
+        return [("pictures", "none: it plays games")], []
     sheet = _sheet(subject)
     if getattr(subject, "untaught", False):
         lesson = Lesson(sheet.images, np.arange(PROBES) % 10, TEN, PROBES * 4, seed=7)

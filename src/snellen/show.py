@@ -12,7 +12,7 @@ import numpy as np
 
 from snellen import plugins, settings
 from snellen.blurbs import blurb
-from snellen.core import HUMAN, Answers, Lesson, Sheet
+from snellen.core import HUMAN, Answers, Lesson, Practice, Sheet, Turn
 from snellen.figures import Gallery
 from snellen.log import RunFolder
 from snellen.report.draw import picture
@@ -59,8 +59,9 @@ def contact_sheet(exam: Exam) -> bytes:
         for _ in range(MOST_STEPS):
             if step is None:
                 break
-            kind = "taught" if isinstance(step, Lesson) else "asked"
-            shelves.setdefault(f"{_short(item)}\n{kind}", _shelf(step))
+            if not isinstance(step, Practice | Turn):  # games are not shown
+                kind = "taught" if isinstance(step, Lesson) else "asked"
+                shelves.setdefault(f"{_short(item)}\n{kind}", _shelf(step))
             step = _onwards(flow, step)
     return picture(Gallery(name=exam.name, title=exam.name, shelves=shelves), "png")
 
@@ -68,6 +69,8 @@ def contact_sheet(exam: Exam) -> bytes:
 def _onwards(flow: Any, step: Step) -> Step | None:
     """Answer the first choice to everything, and see what comes next."""
     reply = None
+    if isinstance(step, Turn):
+        reply = Answers(step.valid.argmax(axis=1))
     if isinstance(step, Sheet):
         zeros = np.zeros(len(step), np.intp)
         reply = Answers(zeros, np.zeros((len(step), len(step.choices))), truth=step.truth)
@@ -78,7 +81,7 @@ def _onwards(flow: Any, step: Step) -> Step | None:
     return following
 
 
-def _shelf(step: Step) -> tuple[Images, list[str]]:
+def _shelf(step: Lesson | Sheet) -> tuple[Images, list[str]]:
     places = np.linspace(0, len(step) - 1, min(MOST_PICTURES, len(step))).astype(int)
     truth = step.labels if isinstance(step, Lesson) else step.truth
     names = ["" if truth is None else step.choices[truth[p]] for p in places]

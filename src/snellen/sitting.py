@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from snellen import settings
-from snellen.core import PASS, Lesson, Record, Sheet
+from snellen.core import PASS, Lesson, Practice, Record, Sheet, Turn
 from snellen.errors import BadAnswer, Unable
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from snellen.core import Answers, Exam, Item, Measures, Step, Subject, Trials
+    from snellen.core import Answers, Exam, Item, Measures, Player, Step, Subject, Trials
+
+    Learning: TypeAlias = Lesson | Practice
+    Question: TypeAlias = Sheet | Turn
 
 
 class Sitting:
@@ -44,12 +47,16 @@ class Sitting:
         self._go_on(None)
 
     def advance(self, answers: Answers | None = None, who: str = "") -> None:
-        """Hand in the answers of `who` to the present sheet, or leave the present lesson."""
+        """Hand in the answers of `who` to the present question, or leave the present lesson.
+
+        The moves of a game are no trials: what came of the game is for the exam to measure.
+        """
         handed: Answers | None = None
-        if isinstance(self.step, Sheet):
+        if isinstance(self.step, Sheet | Turn):
             if answers is None:
-                raise BadAnswer("a sheet can only be left by answering it")
+                raise BadAnswer("a sheet or a turn can only be left by answering it")
             handed = mark(self.step, answers, who)
+        if isinstance(self.step, Sheet) and handed is not None:
             self._columns.append(_trial_columns(len(self._columns), self.step, handed))
         self._go_on(handed)
 
@@ -90,18 +97,18 @@ def conduct(exam: Exam, subject: Subject, item: Item) -> Record:
     sitting = Sitting(exam, item)
     pupil = subject
     while (step := sitting.step) is not None:
-        if isinstance(step, Lesson):
-            pupil = pupil.study(step)
+        if isinstance(step, Lesson | Practice):
+            pupil = _taught(pupil, step)
             sitting.advance()
         else:
-            sitting.advance(pupil.answer(step.blind()), subject.name)
+            sitting.advance(_asked(pupil, step), subject.name)
     return sitting.record(subject, time.perf_counter() - start)
 
 
 def in_step(
     exam: Exam, subject: Subject, items: Sequence[Item]
 ) -> Iterator[tuple[Item, Record | Exception]]:
-    """Lead `subject` through many items at once: sheets that ask alike are answered together.
+    """Lead `subject` through many items at once: questions of a kind are answered together.
 
     So a model sees full batches though each flow asks little at a time. An item that fails
     fails alone, and comes with what went wrong.
@@ -116,11 +123,11 @@ def in_step(
             yield item, error
     while places:
         for pupil, alike in _alike(places):
-            handed = _answers_together(pupil, [p.sheet for p in alike])
+            handed = _answers_together(pupil, [p.question for p in alike])
             for place, answers in zip(alike, handed, strict=True):
                 place.go_on(answers)
         for place in places:
-            if isinstance(place.sitting.step, Lesson):
+            if isinstance(place.sitting.step, Lesson | Practice):
                 place.go_on(None)
         seconds = (time.perf_counter() - start) / len(items)
         for place in [p for p in places if p.ended]:
@@ -142,8 +149,8 @@ class _Place:
         return self.failure is not None or self.sitting.step is None
 
     @property
-    def sheet(self) -> Sheet:
-        assert isinstance(self.sitting.step, Sheet)
+    def question(self) -> Question:
+        assert isinstance(self.sitting.step, Sheet | Turn)
         return self.sitting.step
 
     def go_on(self, answers: Answers | Exception | None) -> None:
@@ -152,34 +159,67 @@ class _Place:
             self.failure = answers
             return
         try:
-            if isinstance(lesson := self.sitting.step, Lesson):
-                self.pupil = self.pupil.study(lesson)
+            if isinstance(step := self.sitting.step, Lesson | Practice):
+                self.pupil = _taught(self.pupil, step)
             self.sitting.advance(answers)
         except Exception as error:  # noqa: BLE001 — it is told in the item's record
             self.failure = error
 
 
+def _taught(pupil: Subject, step: Learning) -> Subject:
+    if isinstance(step, Practice):
+        return cast("Player", pupil).practise(step)
+    return pupil.study(step)
+
+
+def _asked(pupil: Subject, step: Question) -> Answers:
+    if isinstance(step, Turn):
+        return cast("Player", pupil).act(step)
+    return pupil.answer(step.blind())
+
+
 def _alike(places: Sequence[_Place]) -> list[tuple[Subject, list[_Place]]]:
-    """Group the places that have the same pupil and a sheet of the same kind before them."""
+    """Group the places that have the same pupil and a question of the same kind before them."""
     groups: dict[Any, list[_Place]] = {}
     for place in places:
-        if isinstance(sheet := place.sitting.step, Sheet):
-            kind = sheet.images.shape[1:], sheet.images.dtype.str, sheet.choices, sheet.prompt
-            groups.setdefault((id(place.pupil), kind, sheet.asks), []).append(place)
+        if isinstance(step := place.sitting.step, Sheet | Turn):
+            groups.setdefault((id(place.pupil), _kind(step)), []).append(place)
     return [(group[0].pupil, group) for group in groups.values()]
 
 
-def _answers_together(pupil: Subject, sheets: Sequence[Sheet]) -> Sequence[Answers | Exception]:
-    """Ask all sheets as one; one by one where that fails, so that only the guilty fail."""
-    whole = replace(sheets[0].blind(), images=np.concatenate([s.images for s in sheets]))
+def _kind(question: Question) -> tuple[Any, ...]:
+    if isinstance(question, Turn):
+        return question.observations.shape[1:], question.actions
+    images = question.images
+    return images.shape[1:], images.dtype.str, question.choices, question.prompt, question.asks
+
+
+def _as_one(questions: Sequence[Question]) -> Question:
+    """Join questions of a kind."""
+    if isinstance(first := questions[0], Turn):
+        turns = cast("Sequence[Turn]", questions)
+        return Turn(
+            np.concatenate([turn.observations for turn in turns]),
+            np.concatenate([turn.valid for turn in turns]),
+            np.concatenate([turn.dice for turn in turns]),
+        )
+    sheets = cast("Sequence[Sheet]", questions)
+    return replace(first.blind(), images=np.concatenate([sheet.images for sheet in sheets]))
+
+
+def _answers_together(
+    pupil: Subject, questions: Sequence[Question]
+) -> Sequence[Answers | Exception]:
+    """Ask all as one; one by one where that fails, so that only the guilty fail."""
+    whole = _as_one(questions)
     try:
-        answers = mark(whole, pupil.answer(whole), pupil.name)
+        answers = mark(whole, _asked(pupil, whole), pupil.name)
     except Exception as error:  # noqa: BLE001 — it is told in the item's record
-        if len(sheets) == 1:
+        if len(questions) == 1:
             return [error]
-        return [_answers_together(pupil, [sheet])[0] for sheet in sheets]
-    ends = np.cumsum([len(sheet) for sheet in sheets])
-    return [answers.part(end - len(s), end) for s, end in zip(sheets, ends, strict=True)]
+        return [_answers_together(pupil, [question])[0] for question in questions]
+    ends = np.cumsum([len(question) for question in questions])
+    return [answers.part(end - len(q), end) for q, end in zip(questions, ends, strict=True)]
 
 
 def admit(exam: Exam, subject: Subject) -> None:
@@ -196,51 +236,71 @@ def admit(exam: Exam, subject: Subject) -> None:
         )
 
 
-def mark(sheet: Sheet, answers: Answers, who: str = "") -> Answers:
-    """Check that the answers of `who` fit the sheet, and add the truth to them."""
+def mark(question: Question, answers: Answers, who: str = "") -> Answers:
+    """Check that the answers of `who` fit the sheet or the turn; add the truth where there is."""
     subject = f"subject {who!r}" if who else "the subject"
     choice = np.asarray(answers.choice)
-    if choice.shape != (len(sheet),):
+    if choice.shape != (len(question),):
         raise BadAnswer(
-            f"{subject} answered {len(sheet)} pictures with choices of shape {choice.shape}; "
-            "let it return one index a picture, in their order"
+            f"{subject} answered {len(question)} {_rows(question)}s with choices of shape "
+            f"{choice.shape}; let it return one index a {_rows(question)}, in their order"
         )
+    if isinstance(question, Turn):
+        _check_actions(question, choice, subject)
+        scores = _checked_scores(question, answers, subject, question.actions)
+        return replace(answers, choice=choice.astype(np.intp), scores=scores, truth=None)
+    _check_choices(question, choice, subject)
+    if "scores" in question.asks and answers.scores is None:
+        raise BadAnswer(
+            f"{subject} gave no scores, and the sheet asks for them; let it return "
+            "Answers(choice, scores)"
+        )
+    if "signals" in question.asks and not answers.signals:
+        raise BadAnswer(
+            f"{subject} gave no signals, and the sheet asks for them; let it return "
+            "Answers(…, signals={name: a row a picture})"
+        )
+    scores = _checked_scores(question, answers, subject, len(question.choices))
+    return replace(answers, choice=choice.astype(np.intp), scores=scores, truth=question.truth)
+
+
+def _rows(question: Question) -> str:
+    return "game" if isinstance(question, Turn) else "picture"
+
+
+def _check_choices(sheet: Sheet, choice: npt.NDArray[Any], subject: str) -> None:
     if len(choice) and not (choice.min() >= PASS and choice.max() < len(sheet.choices)):
         raise BadAnswer(
             f"{subject} gave choices from {choice.min()} to {choice.max()}, and the sheet offers "
             f"0..{len(sheet.choices) - 1}; let it return places of its choices, or {PASS} for none"
         )
-    if "signals" in sheet.asks and not answers.signals:
+
+
+def _check_actions(turn: Turn, choice: npt.NDArray[Any], subject: str) -> None:
+    """In a game nobody can pass, nor do what the world does not allow."""
+    known = (choice >= 0) & (choice < turn.actions)
+    games = np.arange(len(turn))
+    allowed = known & turn.valid[games, np.where(known, choice, 0).astype(np.intp)]
+    if not allowed.all():
+        game = int(np.argmin(allowed))
         raise BadAnswer(
-            f"{subject} gave no signals, and the sheet asks for them; let it return "
-            "Answers(…, signals={name: a row a picture})"
+            f"{subject} chose action {choice[game]} in game {game}, which allows "
+            f"{np.flatnonzero(turn.valid[game]).tolist()}; let it choose among the actions that "
+            "the turn's `valid` has as true"
         )
-    return type(answers)(
-        choice.astype(np.intp),
-        _checked_scores(sheet, answers, subject),
-        answers.signals,
-        answers.seconds,
-        answers.note,
-        sheet.truth,
-    )
 
 
 def _checked_scores(
-    sheet: Sheet, answers: Answers, subject: str
+    question: Question, answers: Answers, subject: str, places: int
 ) -> npt.NDArray[np.floating[Any]] | None:
-    """Return the scores, which are checked whether the sheet asks for them or not."""
+    """Return the scores, which are checked whether they were asked for or not."""
     if answers.scores is None:
-        if "scores" in sheet.asks:
-            raise BadAnswer(
-                f"{subject} gave no scores, and the sheet asks for them; let it return "
-                "Answers(choice, scores)"
-            )
         return None
-    scores, wanted = np.asarray(answers.scores), (len(sheet), len(sheet.choices))
+    scores, wanted = np.asarray(answers.scores), (len(question), places)
     if scores.shape != wanted:
         raise BadAnswer(
             f"{subject} gave scores of shape {scores.shape}, not {wanted}; let it return a row a "
-            "picture and a column a choice"
+            f"{_rows(question)} and a column a choice"
         )
     if not np.isfinite(scores).all():
         raise BadAnswer(
@@ -271,6 +331,8 @@ def _blank(sheet: Mapping[str, Any]) -> Any:
 
 
 def _remedy(missing: frozenset[Any]) -> str:
+    if "act" in missing:
+        return "give something that plays: dqn, or chance"
     if "study" in missing:
         return "give something that learns: a network's factory, an estimator, or paper-cnn"
     return "pick a subject that does, or settings of the exam that ask for less"

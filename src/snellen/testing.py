@@ -17,13 +17,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen import settings
-from snellen.core import Answers, Attachment, Exam, Lesson, Result, Sheet, Subject
+from snellen.core import (
+    Answers,
+    Attachment,
+    Exam,
+    Lesson,
+    Player,
+    Practice,
+    Result,
+    Sheet,
+    Subject,
+    Turn,
+)
 from snellen.log import jsonable
 from snellen.seeds import Seed
 from snellen.sitting import Sitting, conduct, mark
 
 if TYPE_CHECKING:
-    from snellen.core import Item, Record
+    from snellen.core import Flags, Item, Observation, Record, Step
 
 
 def check_exam(exam: Exam, most_items: int = 4) -> None:
@@ -46,6 +57,14 @@ def check_subject(subject: Subject) -> None:
     assert isinstance(subject, Subject), "a subject has all that core.Subject names"
     assert subject.name, "a subject has a name"
     assert subject.fingerprint == subject.fingerprint != "", "a fingerprint is the same each time"
+    assert {"choice", "act"} & subject.gives, "a subject answers sheets, or plays"
+    if "act" in subject.gives:
+        _check_player(subject)
+    if "choice" in subject.gives:
+        _check_answering(subject)
+
+
+def _check_answering(subject: Subject) -> None:
     images = Seed("contract").shorts(12 * 28 * 28).astype(np.uint8).reshape(12, 28, 28, 1)
     choices = tuple(getattr(subject, "labels", ())) or ("a", "b", "c")
     lesson = Lesson(images, np.arange(12) % len(choices), choices, views=24, seed=5)
@@ -68,19 +87,49 @@ def check_subject(subject: Subject) -> None:
         _check_signals(pupil, sheet, answers)
 
 
+def _check_player(subject: Subject) -> None:
+    assert isinstance(subject, Player), "who gives 'act' has all that core.Player names"
+    seen = Seed("contract").floats(12 * 3).reshape(12, 3).astype(np.float32)
+    valid = np.arange(12)[:, None] % 4 != np.arange(3)
+    turn = Turn(seen, valid, np.arange(12, dtype=np.uint64))
+    taught = [subject.practise(Practice(_Corridor(), 80, seed=5)) for _ in range(2)]
+    first, again = (player.act(turn) for player in taught)
+    mark(turn, first, subject.name)
+    _check_same(first, again, "the same practice, the same player")
+    _check_same(first, taught[0].act(turn), "asked twice, it acts the same")
+    assert taught[0].fingerprint == subject.fingerprint, "a fingerprint does not change by practice"
+    if first.scores is not None:
+        best = np.where(turn.valid, first.scores, -np.inf).max(axis=1)
+        assert (first.scores[np.arange(12), first.choice] == best).all(), "it does what pays most"
+
+
+class _Corridor:
+    """A step to the right pays; the third of three actions may only be taken at the left end."""
+
+    name, actions, size, limit = "corridor", 3, 3, 20
+
+    def begin(self, seed: int) -> Observation:
+        self._place = seed % 2
+        return self._seen()
+
+    def step(self, action: int) -> tuple[Observation, float, bool]:
+        assert self.valid()[action], "a player takes only valid actions in its practice"
+        self._place = max(0, self._place + (1, -1, 0)[action])
+        return self._seen(), float(action == 0), self._place == 8
+
+    def valid(self) -> Flags:
+        return np.array([True, True, self._place == 0])
+
+    def _seen(self) -> Observation:
+        return np.array([self._place / 8, self._place == 0, 1], np.float32)
+
+
 def _check_item(exam: Exam, item: Item) -> Record:
     """Sit it twice with the same answers: the same is asked, of the kind that was announced."""
     sittings = [Sitting(exam, item) for _ in range(2)]
     for sitting in sittings:
         while (step := sitting.step) is not None:
-            if isinstance(step, Lesson):
-                assert "study" in exam.needs, "an exam that teaches needs 'study'"
-                sitting.advance()
-                continue
-            assert isinstance(step, Sheet), f"a flow yields lessons and sheets, not {type(step)}"
-            assert step.asks <= exam.needs, "a sheet asks no more than the exam needs"
-            assert len(step), "a sheet has pictures"
-            sitting.advance(_scripted(step))
+            sitting.advance(_checked_reply(exam, step))
     first, second = (s.trials for s in sittings)
     assert first.keys() == second.keys(), "the same columns each time"
     for name in first:
@@ -107,11 +156,27 @@ def _check_signals(pupil: Subject, sheet: Sheet, answers: Answers) -> None:
             np.testing.assert_allclose(alone[name], column[:3], rtol=1e-3, atol=1e-3, err_msg=name)
 
 
+def _checked_reply(exam: Exam, step: Step) -> Answers | None:
+    """Check that a step is of a kind that was announced, and answer it if it asks."""
+    match step:
+        case Lesson():
+            assert "study" in exam.needs, "an exam that teaches needs 'study'"
+            return None
+        case Practice() | Turn():
+            assert "act" in exam.needs, "an exam with games needs 'act'"
+            return _scripted_actions(step) if isinstance(step, Turn) else None
+        case Sheet():
+            assert step.asks <= exam.needs, "a sheet asks no more than the exam needs"
+            assert len(step), "a sheet has pictures"
+            return _scripted(step)
+    raise AssertionError(f"a flow yields lessons, sheets, practice and turns, not {type(step)}")
+
+
 class _Scripted:
     """Answers by the stimulus' id, so that nothing but the stimulus matters."""
 
     name = "scripted"
-    gives: Any = frozenset({"choice", "scores", "signals", "study"})
+    gives: Any = frozenset({"choice", "scores", "signals", "study", "act"})
     fingerprint = "scripted"
 
     def answer(self, sheet: Sheet) -> Answers:
@@ -120,12 +185,25 @@ class _Scripted:
     def study(self, lesson: Lesson) -> _Scripted:  # noqa: ARG002
         return self
 
+    def practise(self, practice: Practice) -> _Scripted:  # noqa: ARG002
+        return self
+
+    def act(self, turn: Turn) -> Answers:
+        return _scripted_actions(turn)
+
 
 def _scripted(sheet: Sheet) -> Answers:
     choice = (sheet.ids() % np.uint64(len(sheet.choices))).astype(np.intp)
     scores = np.zeros((len(sheet), len(sheet.choices)))
     scores[np.arange(len(sheet)), choice] = 1.0
     return Answers(choice, scores, {"probe": scores}, np.ones(len(sheet)))
+
+
+def _scripted_actions(turn: Turn) -> Answers:
+    """Score actions by what is seen, so that nothing but the observation matters."""
+    waves = np.arange(1, turn.actions + 1) * turn.observations.sum(axis=1, dtype=float)[:, None]
+    scores = np.where(turn.valid, np.cos(waves), -2.0)
+    return Answers(scores.argmax(axis=1), scores)
 
 
 def _check_same(one: Answers, other: Answers, promise: str) -> None:

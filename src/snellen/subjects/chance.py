@@ -10,17 +10,19 @@ import numpy as np
 from snellen.core import Ability, Answers
 
 if TYPE_CHECKING:
-    from snellen.core import Lesson, Sheet
+    import numpy.typing as npt
+
+    from snellen.core import Lesson, Practice, Sheet, Turn
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
 class Chance:
-    """Guess, the same way each time for the same stimulus."""
+    """Guess, the same way each time for the same stimulus; play by lot."""
 
     name: ClassVar[str] = "chance"
-    gives: ClassVar[frozenset[Ability]] = frozenset({"choice", "scores", "study"})
+    gives: ClassVar[frozenset[Ability]] = frozenset({"choice", "scores", "study", "act"})
 
     seed: int = 0
 
@@ -35,10 +37,24 @@ class Chance:
 
     def answer(self, sheet: Sheet) -> Answers:
         """Let the stimulus' own id decide."""
-        places = np.arange(1, len(sheet.choices) + 1, dtype=np.uint64)
-        start = sheet.ids()[:, None] + np.uint64(self.seed)
-        scores = _scrambled(_scrambled(start) ^ _scrambled(places)) / 2.0**64
+        scores = self._lots(sheet.ids(), len(sheet.choices))
         return Answers(scores.argmax(axis=1), scores)
+
+    def practise(self, practice: Practice) -> Chance:  # noqa: ARG002
+        """Learn nothing."""
+        return self
+
+    def act(self, turn: Turn) -> Answers:
+        """Let the dice decide which of the valid actions to take."""
+        lots = self._lots(turn.dice, turn.actions)
+        scores = np.where(turn.valid, lots, -1.0)
+        return Answers(scores.argmax(axis=1), scores)
+
+    def _lots(self, keys: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.float64]:
+        """Draw a number from 0 to 1 for each key and place: the same each time."""
+        places = np.arange(1, count + 1, dtype=np.uint64)
+        start = keys[:, None] + np.uint64(self.seed)
+        return np.asarray(_scrambled(_scrambled(start) ^ _scrambled(places)) / 2.0**64)
 
 
 def _scrambled(

@@ -1,0 +1,46 @@
+"""What is a return worth, between that of random play and that of the best?
+
+>>> round(normalised("cliff-walking", -30), 3)
+0.992
+
+Random play is uniform over the actions. It and the best are exact where a world has states that
+can be counted (by dynamic programming over as many steps as the limit allows, see the tests);
+else random play is the mean of 100,000 games and the reference what the world's makers call
+solved. A best that is taken from dynamic programming is that of a player who knows the rules and
+counts the steps, so nobody's expectation lies above it; that of "solved" can be exceeded.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Scores(NamedTuple):
+    """Returns that others are measured by."""
+
+    random: float
+    reference: float
+    source: str
+    """Where the reference comes from."""
+
+
+EXACT = "the best possible, by dynamic programming"
+SOLVED = "gymnasium's threshold of solving it"
+SCORES = {
+    "cartpole-v0": Scores(22.3, 200.0, "the limit of its steps"),
+    "cartpole-v1": Scores(22.3, 500.0, "the limit of its steps"),
+    "mountain-car": Scores(-200.0, -110.0, SOLVED),
+    "acrobot": Scores(-499.0, -100.0, SOLVED),
+    "frozen-lake": Scores(0.01394, 0.74419, EXACT),
+    "frozen-lake-8x8": Scores(0.0019014, 0.91322, EXACT),
+    "taxi": Scores(-771.09, 7.93, EXACT),
+    "cliff-walking": Scores(-2079.12, -13.0, EXACT),
+    "nchain": Scores(1311.25, 3665.83, EXACT),
+    "roulette": Scores(-0.93053, 0.0, "the best possible: to leave at once"),
+}
+
+
+def normalised(world: str, mean_return: float) -> float:
+    """Return 0 for what random play brings, 1 for the reference."""
+    scores = SCORES[world]
+    return (mean_return - scores.random) / (scores.reference - scores.random)
