@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from snellen.core import Answers, Item, Lesson, Sheet
+from snellen.core import MOST_PRACTICE, Answers, Item, Lesson, Practice, Sheet, Turn
 
 IMAGES = np.arange(2 * 4 * 4, dtype=np.uint8).reshape(2, 4, 4, 1)
 
@@ -70,3 +70,30 @@ def test_answers_are_right_only_against_a_truth():
     with pytest.raises(ValueError, match="no right answers"):
         _ = answers.right
     assert Answers(np.array([0, 1]), truth=np.array([0, 0])).right.tolist() == [True, False]
+
+
+SEEN, BOTH, DICE = np.zeros((2, 3), np.float32), np.ones((2, 2), bool), np.arange(2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ((SEEN.astype(float), BOTH, DICE), "come as float32"),
+        ((SEEN[0], BOTH, DICE), r"float32 \(n, size\), not as float32 \(3,\)"),
+        ((SEEN, BOTH[:1], DICE), "2 observations came with valid actions"),
+        ((SEEN, BOTH.astype(int), DICE), r"not bool \(n, actions\)"),
+        ((SEEN, BOTH, DICE[:1]), "2 games came with dice"),
+        ((SEEN, np.array([[True, False], [False, False]]), DICE), "should be over"),
+    ],
+)
+def test_a_turn_that_does_not_fit_together_is_refused(columns, told):
+    with pytest.raises(ValueError, match=told):
+        Turn(*columns)
+
+
+def test_practice_leaves_the_seeds_of_games_that_count_alone():
+    Practice(None, 10, MOST_PRACTICE - 11)
+    with pytest.raises(ValueError, match="for games that count"):
+        Practice(None, 10, MOST_PRACTICE - 10)
+    with pytest.raises(ValueError, match="at least a step"):
+        Practice(None, 0)

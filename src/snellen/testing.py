@@ -1,10 +1,11 @@
 """Does a plugin keep its promises? Contracts that anyone can run on their own.
 
-from snellen.testing import check_exam, check_subject
+from snellen.testing import check_exam, check_subject, check_world
 
 def test_mine():
 check_exam(Mine(pictures=3))
 check_subject(Pupil())
+check_world(Maze())
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ from snellen.seeds import Seed
 from snellen.sitting import Sitting, conduct, mark
 
 if TYPE_CHECKING:
-    from snellen.core import Flags, Item, Observation, Record, Step
+    from collections.abc import Iterator
+
+    from snellen.core import Flags, Item, Observation, Record, Step, World
 
 
 def check_exam(exam: Exam, most_items: int = 4) -> None:
@@ -62,6 +65,37 @@ def check_subject(subject: Subject) -> None:
         _check_player(subject)
     if "choice" in subject.gives:
         _check_answering(subject)
+
+
+def check_world(world: World, steps: int = 50) -> None:
+    """Raise `AssertionError` unless `world` keeps the promises of `core.World`."""
+    assert world.name, "a world has a name"
+    first, again = (list(_moments(world, steps)) for _ in range(2))
+    assert world.limit >= 1, "a game has some steps"
+    for (seen, reward, over), (seen_again, reward_again, over_again) in zip(
+        first, again, strict=True
+    ):
+        assert seen.shape == (world.size,), "an observation is as long as the world says"
+        assert seen.dtype == np.float32, "an observation is float32"
+        np.testing.assert_array_equal(seen, seen_again, err_msg="same seed, same game")
+        assert (reward, over) == (reward_again, over_again), "same seed, same game"
+        assert np.isfinite(reward), "a reward is a number"
+
+
+def _moments(world: World, steps: int) -> Iterator[tuple[Observation, float, bool]]:
+    """Play two games on one seed and the next, by lot, and yield what came."""
+    lots = iter(Seed("contract", "world").floats(2 * steps).tolist())
+    for seed in (5, 6):
+        yield world.begin(seed), 0.0, False
+        for _ in range(steps):
+            valid = world.valid()
+            assert valid.shape == (world.actions,), "each action is valid or not"
+            assert valid.dtype == np.bool_, "each action is valid or not"
+            assert valid.any(), "a game that is not over allows something"
+            allowed = np.flatnonzero(valid)
+            yield (moment := world.step(int(allowed[int(next(lots) * len(allowed))])))
+            if moment[2]:
+                break
 
 
 def _check_answering(subject: Subject) -> None:
@@ -212,4 +246,4 @@ def _check_same(one: Answers, other: Answers, promise: str) -> None:
         np.testing.assert_array_equal(one.scores, other.scores, err_msg=promise)
 
 
-__all__ = ["check_exam", "check_subject", "conduct"]
+__all__ = ["check_exam", "check_subject", "check_world", "conduct"]

@@ -4,10 +4,10 @@ By deep Q-learning (Mnih et al. 2015) with remedies that have since become usual
 several steps (Peng & Williams 1996), one network that picks the best action and another that
 says what it is worth (van Hasselt et al. 2016), the second a running average of the first
 (Lillicrap et al. 2016). Rewards and observations are brought to size by what the first, random
-moves show, and the steps of learning shrink to nothing: without these two, of four players of
-CartPole three had lost it again by the end of their practice. A game that was left at its limit
-is not taken for one that was lost (Pardo et al. 2018). After practice it plays greedily, with
-the averaged network.
+moves show, and the steps of learning shrink to nothing; without these two, players of CartPole
+often lose before the end of their practice what they had learned (`benchmarks/dqn.py --plain`).
+A game that was left at its limit is not taken for one that was lost (Pardo et al. 2018). After
+practice it plays greedily, with the averaged network.
 """
 
 from __future__ import annotations
@@ -76,6 +76,10 @@ class Dqn:
     """The share of each new network in the average."""
     double: bool = True
     """Whether one network picks and the other one judges."""
+    sized: bool = True
+    """Whether rewards are brought to size."""
+    fading: bool = True
+    """Whether the steps of learning shrink to nothing."""
     values: Any = field(default=None, repr=False)
 
     @property
@@ -176,6 +180,7 @@ class _Memory:
 
     def __init__(self, most: int, size: int, actions: int, how: Dqn) -> None:
         self.count = 0
+        self._squares: list[float] = []
         self._how = how
         self._recent: deque[_Move] = deque()
         self._columns = _Batch(
@@ -193,6 +198,7 @@ class _Memory:
     def add(self, move: _Move, later: Observation, valid: Flags, *, over: bool, left: bool) -> None:
         """Remember a move once its rewards have been waited for, or no more can come."""
         self._recent.append(move)
+        self._squares.append(move.reward**2)
         while self._recent and (len(self._recent) == self._how.ahead or left):
             weights = self._how.gamma ** np.arange(len(self._recent) + 1)
             reward = sum(w * m.reward for w, m in zip(weights, self._recent, strict=False))
@@ -208,8 +214,8 @@ class _Memory:
         """Return what brings observations and rewards to size, from what is there so far."""
         largest = np.abs(self._columns.seen[: len(self)]).max(axis=0, initial=0)
         scale = np.where(largest > 0, 1 / np.maximum(largest, LEAST), 1).astype(np.float32)
-        typical = np.sqrt(np.mean(self._columns.rewards[: len(self)] ** 2)) / self._how.ahead**0.5
-        return scale, float(1 / (LASTING * typical)) if typical > 0 else 1.0
+        typical = float(np.mean(self._squares)) ** 0.5
+        return scale, 1 / (LASTING * typical) if typical else 1.0
 
     def batches(self, seed: int) -> Iterator[_Batch]:
         """Draw moves at random, for ever."""
@@ -255,9 +261,10 @@ def _learned(practice: Practice, how: Dqn) -> Network:
             game, length = game + 1, 0
             seen, valid = world.begin(game), world.valid()
         if step + 1 == warm:
-            network.scale, pay = memory.scales()
+            network.scale, scale = memory.scales()
+            pay = scale if how.sized else pay
         if step >= warm and memory.count:
-            pupil.learn(next(batches), pay, how.lr * (1 - step / steps))
+            pupil.learn(next(batches), pay, how.lr * (1 - how.fading * step / steps))
     network.weights.copy_(pupil.average)
     return network
 

@@ -1,16 +1,15 @@
 """How does an exam play many games with one player?
 
+In an exam, which leaves it to others who plays, it is one line:
+
+    games = yield from play(make, held_out(100))
+
+and without an exam it is another:
+
 >>> from snellen.subjects.chance import Chance
 >>> from snellen.worlds import world
->>> playing, answers = play(lambda: world("nchain"), held_out(3)), None
->>> try:
-...     while True:
-...         answers = Chance().act(playing.send(answers))
-... except StopIteration as end:
-...     end.value.lengths
+>>> played(lambda: world("nchain"), held_out(3), Chance().act).lengths
 array([1000, 1000, 1000])
-
-In an exam it is one line: `games = yield from play(make, held_out(100))`.
 """
 
 from __future__ import annotations
@@ -72,3 +71,16 @@ def play(make: Callable[[], World], seeds: Sequence[int]) -> Generator[Turn, Ans
                 still.append(game)
         going = still
     return Games(returns, lengths)
+
+
+def played(
+    make: Callable[[], World], seeds: Sequence[int], act: Callable[[Turn], Answers]
+) -> Games:
+    """Play with a player who is at hand."""
+    games, answers = play(make, seeds), None
+    while True:
+        try:
+            answers = act(games.send(answers))
+        except StopIteration as end:
+            found: Games = end.value
+            return found

@@ -4,10 +4,12 @@
 0.992
 
 Random play is uniform over the actions. It and the best are exact where a world has states that
-can be counted (by dynamic programming over as many steps as the limit allows, see the tests);
-else random play is the mean of 100,000 games and the reference what the world's makers call
-solved. A best that is taken from dynamic programming is that of a player who knows the rules and
-counts the steps, so nobody's expectation lies above it; that of "solved" can be exceeded.
+can be counted: by dynamic programming over as many steps as the limit allows (see the tests).
+Elsewhere random play is a mean (of 100,000 games of CartPole, ± .04; of 1,000 of Acrobot, ± .4,
+and of MountainCar, which none ended early), and the reference is the limit of a game that pays
+for each step, or what the world's makers call solved. A best by dynamic programming is that of a
+player who knows the rules and counts the steps, so nobody's expectation lies above it; that of
+"solved" can be exceeded.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ class Scores(NamedTuple):
 EXACT = "the best possible, by dynamic programming"
 SOLVED = "gymnasium's threshold of solving it"
 SCORES = {
-    "cartpole-v0": Scores(22.3, 200.0, "the limit of its steps"),
-    "cartpole-v1": Scores(22.3, 500.0, "the limit of its steps"),
+    "cartpole-v0": Scores(22.2, 200.0, "the limit of its steps"),
+    "cartpole-v1": Scores(22.2, 500.0, "the limit of its steps"),
     "mountain-car": Scores(-200.0, -110.0, SOLVED),
-    "acrobot": Scores(-499.0, -100.0, SOLVED),
+    "acrobot": Scores(-498.9, -100.0, SOLVED),
     "frozen-lake": Scores(0.01394, 0.74419, EXACT),
     "frozen-lake-8x8": Scores(0.0019014, 0.91322, EXACT),
     "taxi": Scores(-771.09, 7.93, EXACT),
