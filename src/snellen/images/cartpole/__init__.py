@@ -4,7 +4,8 @@ By drawing the game and asking which way to push. A classifier is taught what a 
 does (`lesson`), and then plays by naming pictures (`drive`). What is in a picture is half of
 the matter: a single frame does not show how fast things move, so frames that look alike want
 different answers, and nobody can be right more often than `ceiling` says. In the mode of two
-frames the one before stands left of the present one.
+frames their columns take turns, so that what has moved is seen side by side: a small network
+that is taught on halves, one beside the other, balances half as long (`benchmarks/cartpole.py`).
 
 >>> shown = lesson(100, seed=1, frames=2)
 >>> shown.images.shape, shown.choices
@@ -13,7 +14,7 @@ frames the one before stands left of the present one.
 
 from snellen.images.cartpole.drawing import full, pictures
 from snellen.images.cartpole.dynamics import balanced, begun, fallen, pushed
-from snellen.images.cartpole.lessons import CHOICES, Ceiling, ceiling, drive, lesson, moments
+from snellen.images.cartpole.lessons import CHOICES, Ceiling, ceiling, drive, lesson, moments, shown
 
 __all__ = [
     "CHOICES",
@@ -28,4 +29,5 @@ __all__ = [
     "moments",
     "pictures",
     "pushed",
+    "shown",
 ]

@@ -25,7 +25,7 @@ Cover: TypeAlias = npt.NDArray[np.float64]
 """(n, rows, columns): the part of each pixel that is covered."""
 WIDTH, HEIGHT, SCALE = 600, 400, 125
 ROWS, COLUMNS = (150, 350), (265, 335)
-WHITE, BLACK = 255.0, 0.0
+WHITE = 255.0
 POLE = 0.299 * 202 + 0.587 * 152 + 0.114 * 101
 AXLE = 0.299 * 129 + 0.587 * 132 + 0.114 * 203
 TRACK_ROW, CART_SIZE = 300.0, (50.0, 30.0)
@@ -75,20 +75,33 @@ def _painted(states: States, rows: Edges, columns: Edges, whole: bool) -> Cover:
         across, down = np.trunc(across), HEIGHT - np.trunc(HEIGHT - down)
         left, right = np.trunc(left), np.trunc(right)
         axle, axle_row = np.trunc(axle), HEIGHT - np.trunc(HEIGHT - AXLE_ROW)
-    made = np.full((len(states), len(rows) - 1, len(columns) - 1), WHITE)
     top = TRACK_ROW - CART_SIZE[1] / 2
     cart = _overlap(left[:, None], right[:, None], columns)
-    _paint(made, BLACK, _overlap(top, top + CART_SIZE[1], rows)[:, None] * cart[:, None])
+    made = WHITE * (1 - _overlap(top, top + CART_SIZE[1], rows)[:, None] * cart[:, None])
+    pole, disc, both = _covered(across, down, axle[:, None], axle_row, rows, columns)
+    made = made * (1 - pole - disc + both) + POLE * (pole - both) + AXLE * disc
+    return np.asarray(made * (1 - _overlap(TRACK_ROW, TRACK_ROW + 1, rows)[:, None]))
+
+
+def _covered(
+    across: Edges, down: Edges, axle: Edges, axle_row: float, rows: Edges, columns: Edges
+) -> tuple[Cover, Cover, Cover]:
+    """Measure what pole and axle cover, and both: their edges share pixels, so one must know."""
     lines = (rows[:-1, None] + np.diff(rows)[:, None] * (np.arange(LINES) + 0.5) / LINES).ravel()
-    _paint(made, POLE, _between(*_crossings(across, down, lines), columns))
-    chord = np.sqrt(np.maximum(AXLE_RADIUS**2 - (lines - axle_row) ** 2, 0))
-    _paint(made, AXLE, _between(axle[:, None] - chord, axle[:, None] + chord, columns))
-    _paint(made, BLACK, _overlap(TRACK_ROW, TRACK_ROW + 1, rows)[:, None])
-    return made
-
-
-def _paint(made: Cover, colour: float, cover: Cover) -> None:
-    made += (colour - made) * cover
+    enters, leaves = _crossings(across, down, lines)
+    pole = _between(enters, leaves, columns)
+    disc, both = np.zeros_like(pole), np.zeros_like(pole)
+    near = np.flatnonzero(
+        (rows[1:] > axle_row - AXLE_RADIUS) & (rows[:-1] < axle_row + AXLE_RADIUS)
+    )
+    if len(near):
+        some = slice(near[0] * LINES, (near[-1] + 1) * LINES)
+        chord = np.sqrt(np.maximum(AXLE_RADIUS**2 - (lines[some] - axle_row) ** 2, 0))
+        start, end = axle - chord, axle + chord
+        disc[:, near] = _between(start, end, columns)
+        start, end = np.maximum(start, enters[:, some]), np.minimum(end, leaves[:, some])
+        both[:, near] = _between(start, end, columns)
+    return pole, disc, both
 
 
 def _overlap(start: Edges | float, end: Edges | float, edges: Edges) -> Cover:

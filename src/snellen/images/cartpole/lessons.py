@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 CHOICES = ("left", "right")
 LIMIT = 200
 """The paper's, of steps in a game."""
+WANDER = 0.6
+"""Pushes that are thrown for: with fewer, the balancer keeps everything so still that hardly
+anything can be seen; with more, nobody sees how a game goes on."""
 TOGETHER = 64
 """Games from which the moments of a lesson are taken."""
 
@@ -38,11 +41,10 @@ class Moments(NamedTuple):
         return balanced(self.now).astype(np.intp)
 
 
-def moments(count: int, seed: int, *, wander: float = 0.25, limit: int = LIMIT) -> Moments:
+def moments(count: int, seed: int, *, wander: float = WANDER, limit: int = LIMIT) -> Moments:
     """Take moments from games of the balancer, of whose pushes a share is thrown for instead.
 
-    At `wander=1` all are thrown for, and the games are as short as the paper's. A pupil whose
-    games are to last must also have seen how to recover: hence no less than some.
+    At `wander=1` all are thrown for, and the games are as short as those of a random player.
     """
     draws = Seed("cartpole moments", seed, wander)
     first = np.arange(TOGETHER) + (seed << 20)
@@ -63,12 +65,12 @@ def moments(count: int, seed: int, *, wander: float = 0.25, limit: int = LIMIT) 
 
 
 def shown(games: Moments, frames: int = 1, side: int = 32, *, whole: bool = False) -> Images:
-    """Draw moments in one frame, or in two: the left half before, the right half now."""
+    """Draw moments in one frame, or in two, a column of each in turn: before, now, before, …"""
     if frames == 1:
         return pictures(games.now, width=side, height=side, whole=whole)
     half = side // 2
     both = [pictures(states, width=half, height=side, whole=whole) for states in games]
-    return np.concatenate(both, axis=2)
+    return np.stack(both, axis=3).reshape(len(games.now), side, side, 1)
 
 
 def lesson(
@@ -77,7 +79,7 @@ def lesson(
     *,
     frames: int = 1,
     side: int = 32,
-    wander: float = 0.25,
+    wander: float = WANDER,
     views: int = 0,
 ) -> Lesson:
     """Make a lesson of so many moments, labelled with where the good balancer would push."""
