@@ -1,6 +1,7 @@
 """Rules from a handful of pictures: of the known problems, of invented ones, and of nonsense."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,11 +14,11 @@ from snellen.core import Lesson, Sheet
 from snellen.errors import Unable
 from snellen.images.outlines import parse
 from snellen.images.svrt import draw
-from snellen.subjects.synthesis.board import Board, boards
+from snellen.subjects.synthesis.board import Board, boards, stacked
 from snellen.subjects.synthesis.chance import thrown
 from snellen.subjects.synthesis.evidence import weigh
-from snellen.subjects.synthesis.language import FIGURES, numbers
-from snellen.subjects.synthesis.learning import learn, tell
+from snellen.subjects.synthesis.language import FIGURES, Number, _centred, numbers
+from snellen.subjects.synthesis.learning import Rule, learn, tell
 from snellen.subjects.synthesis.readings import read
 from snellen.subjects.synthesis.surprise import no_further, no_nearer, with_tail
 
@@ -95,7 +96,18 @@ def two_pairs_or_three_and_one(rng, positive):
     return picture([(o, x, y, 13) for o, (x, y) in zip(outlines, places, strict=True)])
 
 
-INVENTED = [left_or_right, even_steps, equal_sizes, same_inside, two_pairs_or_three_and_one]
+def midway(rng, positive):
+    """The odd one stands midway between two that are the same; otherwise elsewhere."""
+    while True:
+        ends = spread_out(rng, 2, 9)
+        odd = ends.mean(0) if positive else rng.uniform(12, 116, 2)
+        far = np.linalg.norm(odd - ends.mean(0)) >= 15
+        if np.linalg.norm(ends - odd, axis=1).min() > 26 and (positive or far):
+            outline = blob(rng)
+            return picture([*((outline, *end, 9) for end in ends), (blob(rng), *odd, 9)])
+
+
+INVENTED = [midway, left_or_right, even_steps, equal_sizes, same_inside, two_pairs_or_three_and_one]
 
 
 def examples(problem, seed, count):
@@ -286,6 +298,39 @@ def test_figures_fit_themselves_however_they_lie(seed, scale, turn, shift):
     assert FIGURES["square"].misfit(crooked[None])[0] > 0.1
 
 
+@given(st.integers(0, 10_000), st.integers(2, 5), st.floats(0, 30))
+@settings(max_examples=25, deadline=None)
+def test_what_is_off_the_middle_of_a_circle_is_told_by_how_much(seed, count, off):
+    rng = np.random.default_rng(seed)
+    step = 2 * np.pi / count
+    angles = rng.uniform(0, 6) + np.arange(count) * step + rng.uniform(-0.2, 0.2, count) * step
+    if count == 2:  # of two points the smallest circle is meant
+        angles[1] = angles[0] + np.pi
+    middle = rng.uniform(40, 80, 2)
+    ring = middle + 35 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    turn = rng.uniform(0, 2 * np.pi)
+    odd = middle + off * np.array([np.cos(turn), np.sin(turn)])
+    assert _centred(odd[None, None], ring[None])[0] == pytest.approx(off, abs=1e-6)
+
+
+def test_only_what_compares_places_is_uncertain_because_places_are():
+    noise = {number.code: number.noise for number in numbers()}
+    assert noise["least(distance, large × small)"] > noise["least(distance, all)"]
+    assert noise["least(gap, large × small)"] == noise["least(gap, all)"]
+
+
+def test_random_scenes_say_the_same_one_below_the_other(scenes):
+    apart = thrown(scenes[:20], 4, seed=1)
+    together = stacked(apart)
+    assert len(together) < len(apart)
+    for number in numbers()[::20]:
+        separate = [number(b) for n in (board.count for board in together)
+                    for b in apart if b.count == n]  # fmt: skip
+        np.testing.assert_array_equal(
+            np.concatenate([number(board) for board in together]), np.concatenate(separate)
+        )
+
+
 def test_chance_throws_shapes_that_stay_inside_and_apart(scenes):
     board = thrown(scenes[:2], 50, seed=1)[0]
     assert isinstance(board, Board)
@@ -318,6 +363,42 @@ def test_the_tail_goes_on_as_a_power_law():
     shares = with_tail(no_further(values, chance, noise), values, chance, noise)[0]
     np.testing.assert_allclose(shares[:3] * 1e4, [0.25, 1, 4], rtol=0.5)
     assert shares[3] == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_few_random_scenes_do_not_carry_the_tail_far():
+    noise, values = np.array([0.5]), np.array([[0.0]])
+    for seed in range(50):
+        chance = np.full((1, 960), np.nan)
+        chance[0, :40] = np.random.default_rng(seed).random(40) * 100  # P(v ≤ t) = 40/960 · t/100
+        share = with_tail(no_further(values, chance, noise), values, chance, noise)[0, 0]
+        assert 0.03 < share / (40 / 961 * 0.5 / 100) < 8
+
+
+def test_nothing_is_shorter_to_say_than_little():
+    rng = np.random.default_rng(0)
+    chance = np.stack([rng.random(960) * 100] * 2)
+    values = np.array([[0.1, 0.3, 0.2, 60, 45, 80], [4.1, 4.3, 4.2, 64, 49, 84]])
+    own = np.array([True] * 3 + [False] * 3)
+    chance[1] += 4
+    bits = weigh(values, chance, np.ones(2), own, "low", np.zeros(2, bool))
+    assert bits[0] - bits[1] > 1.5
+
+
+def test_where_a_number_was_exactly_nothing_a_little_is_already_something():
+    chance = np.linspace(0, 100, 400)
+    others = np.array([40.0, 52, 60])
+    place = SimpleNamespace(once=lambda code, work: work(None))
+
+    def shares(own):
+        asked = np.array([0.0, 1, 5, 9, 45])
+        number = Number("misfit", "misfit", "px", 5.0, lambda board: asked)
+        return Rule(number, "low", 1, 9.0, (others, np.array(own)), chance).share(place)
+
+    exact, loose = shares([0.0, 0.0, 0.0]), shares([1.0, 6.0, 3.0])
+    assert (exact[:2] > 0.9).all()
+    assert (exact[2:] < 0.5).all()
+    assert (loose[:3] > 0.5).all()
+    assert loose[4] < 0.1
 
 
 def test_evidence_prefers_what_is_rarer_and_gives_nothing_for_what_all_share():

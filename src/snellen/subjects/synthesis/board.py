@@ -6,7 +6,7 @@ pictures at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -85,6 +85,19 @@ def boards(scenes: Sequence[Scene]) -> list[tuple[npt.NDArray[np.intp], Board]]:
     for count in np.unique(counts):
         places = np.flatnonzero(counts == count)
         made.append((places, _board([scenes[int(place)] for place in places], int(count))))
+    return made
+
+
+def stacked(parts: Sequence[Board]) -> list[Board]:
+    """Lay boards of equally many shapes one below the other; those of fewer shapes come first."""
+    columns = [column.name for column in fields(Board) if column.name != "known"]
+    made = []
+    for count in sorted({part.count for part in parts}):
+        alike = [part for part in parts if part.count == count]
+        joined: dict[str, Any] = {
+            c: np.concatenate([getattr(p, c) for p in alike]) for c in columns
+        }
+        made.append(Board(**joined))
     return made
 
 

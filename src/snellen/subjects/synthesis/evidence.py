@@ -34,8 +34,11 @@ WORLDLY = 1e-6
 """How often a picture is not of this world: its regularities have hardly any exceptions."""
 STEPS = 32
 """Widths of a range, on a logarithmic scale."""
-CHOSEN = {True: 1.0, False: 3.0}
-"""Bits for choosing the widths: of a count, and of another number."""
+CHOSEN = {True: 1.0, False: 4.0}
+"""Bits for choosing the two widths: of a count, and of another number."""
+CLOSE, AT_ZERO = 3.0, 2.0
+"""What lies within so many times the noise of 0 is 0: that width need not be chosen, and the bits
+are those of the other width alone."""
 KIND_BITS: dict[tuple[Kind, bool], float] = {
     ("low", True): 1.0, ("high", True): 1.0, ("near", True): 1.0,
     ("low", False): 1.0, ("high", False): 1.0, ("near", False): 10.0,
@@ -102,7 +105,11 @@ def weigh(
     world = np.maximum(world, _log_where_it_means(near, values, chance))
     world = np.maximum(world, _log_of_law(near))
     bits = (most - world) / np.log(2)
-    return np.asarray(bits - np.where(counts, CHOSEN[True], CHOSEN[False]))
+    chosen = np.where(counts, CHOSEN[True], CHOSEN[False])
+    if kind == "low":
+        nothing = (values[:, own] <= CLOSE * noise[:, None]).all(1) & ~(chance < 0).any(1)
+        chosen = np.where(nothing & ~counts, AT_ZERO, chosen)
+    return np.asarray(bits - chosen)
 
 
 def strikes(values: Floats, chance: Floats, own: Flags) -> Floats:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from snellen.subjects.synthesis.board import boards
+from snellen.subjects.synthesis.board import MOST, boards, stacked
 from snellen.subjects.synthesis.chance import thrown
 from snellen.subjects.synthesis.evidence import KIND_BITS, strikes, weigh
 from snellen.subjects.synthesis.language import numbers
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from snellen.subjects.synthesis.language import Number
     from snellen.subjects.synthesis.surprise import Kind
 
-THROWS = 240
-"""Random scenes in all."""
+THROWS, FEWEST = 960, 240
+"""Random scenes in all, and of pictures full of ink."""
+FULL = 700
+"""Pixels of outline in a picture from which throwing takes too long: its cost is their square."""
 KEPT = 60
 """Rules that answer together: the best."""
 TRUST = 0.7
@@ -40,6 +42,10 @@ SURE = 0.99
 """No rule is surer than this."""
 MEMORY = {False: 0.2, True: 0.7}
 """Pictures' worth of chance in the counts of a rule's own category, and of the other."""
+EXACT = 0.5
+"""How often a number that is small in a category is 0 there by law."""
+SCALES = 16
+"""How finely the scales of what is merely small are told apart; none is likelier than another."""
 ELSEWHERE = 0.3
 """How much of the other category may be as chance makes it."""
 
@@ -73,7 +79,11 @@ class Rule:
         if self.number.unit == "count":
             dense = _counted(values, known, chance, MEMORY[loose])
         else:
-            dense = _measured(values, known, chance, self.number.noise, loose=loose)
+            noise = self.number.noise
+            dense = _measured(values, known, chance, noise, loose=loose)
+            if self.kind == "low" and not loose and len(known) and chance.min(initial=0) >= 0:
+                nothing = _nothing(known, chance, noise)
+                dense = (1 - nothing) * dense + nothing * _half_normal(values / noise) / noise
         logs = np.where(np.isnan(values), np.log(missing), np.log(1 - missing) + np.log(dense))
         return np.asarray(logs)
 
@@ -159,8 +169,7 @@ def learn(told: Told, categories: Sequence[int]) -> Belief:
 
 def tell(scenes: Sequence[Scene], seed: int = 0) -> Told:
     """Work out every number; of those that come out the same, keep the shortest."""
-    shaped = sum(bool(len(scene.x)) for scene in scenes)
-    thrown_boards = thrown(scenes, -(-THROWS // max(shaped, 1)), seed)
+    thrown_boards = stacked(thrown(scenes, _throws(scenes), seed))
     gathered = boards(scenes)
     said: list[Number] = []
     rows, by_chance, seen = [], [], set()
@@ -178,6 +187,14 @@ def tell(scenes: Sequence[Scene], seed: int = 0) -> Told:
             rows.append(row)
             by_chance.append(random)
     return Told(said, np.array(rows), np.array(by_chance))
+
+
+def _throws(scenes: Sequence[Scene]) -> int:
+    """Return how many random scenes to throw for each picture that has shapes."""
+    inks = [sum(map(len, scene.outlines[:MOST])) for scene in scenes if len(scene.x)]
+    fullest = max(inks, default=0)
+    total = THROWS if fullest <= FULL else max(THROWS * FULL**2 // fullest**2, FEWEST)
+    return -(-total // max(len(inks), 1))
 
 
 def _counted(values: Floats, known: Floats, chance: Floats, memory: float) -> Floats:
@@ -206,6 +223,22 @@ def _measured(
         near = (np.abs(chance - values[:, None]) <= width).sum(1) + 0.5
         dense = (1 - ELSEWHERE) * dense + ELSEWHERE * near / (len(chance) + 1) / (2 * width)
     return np.asarray(dense)
+
+
+def _nothing(known: Floats, chance: Floats, noise: float) -> float:
+    """Return how likely numbers never below 0 are 0, but for noise, and not just small.
+
+    Small means: as far from 0 as anything between the noise and what is usual by chance.
+    """
+    usual = np.median(chance) if len(chance) else 5 * noise
+    scales = np.geomspace(noise, max(float(usual), 2 * noise), SCALES)
+    logs = -len(known) * np.log(scales) - (known**2).sum() / (2 * scales**2)
+    odds = EXACT / (1 - EXACT) * np.exp(logs[0] - logsumexp(logs)) * SCALES
+    return float(odds / (1 + odds))
+
+
+def _half_normal(x: Floats) -> Floats:
+    return np.asarray(2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi))
 
 
 def _student(x: Floats, freedom: int) -> Floats:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST = 120
 """Pictures that are learned from, equally many of each category; more only take longer."""
-VERSION = 1
+VERSION = 2
 """Raised when the same pictures lead to other rules."""
 
 

@@ -19,7 +19,12 @@ Kind: TypeAlias = Literal["low", "high", "near"]
 LEAST = 1e-5
 """No share is taken to be less."""
 TAIL, BODY = 20, 5
-"""The law is read off between one in so many of the random scenes, and one in so many."""
+"""Below one in so many of the random scenes the law holds; it is read off one in so many."""
+FEWEST = 40
+"""From fewer scenes no law is read off."""
+STRAIGHT = 5.0
+"""Scenes' worth of trust in a power of 1, as a single distance has: of few scenes the power alone
+(the estimate of Hill, 1975) is too uncertain to be carried on far."""
 STEEPEST = 6.0
 
 
@@ -55,12 +60,14 @@ def with_tail(shares: Floats, values: Floats, chance: Floats, noise: Floats) -> 
     ranked = np.sort(chance, axis=1)  # NaN comes last
     known = np.isfinite(ranked).sum(1)
     made = shares.copy()
-    for i in np.flatnonzero((noise > 0) & (known >= 2 * TAIL)):
-        edge, inner = ranked[i, known[i] // TAIL], ranked[i, known[i] // BODY]
-        if ranked[i, 0] < 0 or inner <= edge:
+    for i in np.flatnonzero((noise > 0) & (known >= FEWEST)):
+        count = known[i] // BODY
+        edge, inner = ranked[i, known[i] // TAIL], ranked[i, count] + noise[i]
+        if ranked[i, 0] < 0 or inner <= edge + noise[i]:
             continue
-        power = np.log(TAIL / BODY) / np.log((inner + noise[i]) / (edge + noise[i]))
-        at_edge = (known[i] // TAIL + 0.5) / (chance.shape[1] + 1)
-        law = at_edge * ((values[i] + noise[i]) / (edge + noise[i])) ** min(power, STEEPEST)
-        made[i] = np.where(values[i] < edge, np.minimum(made[i], law), made[i])
+        steps = np.log(inner / (ranked[i, :count] + noise[i])).sum()
+        power = min((count + STRAIGHT) / (steps + STRAIGHT), STEEPEST)
+        at_inner = (count + 0.5) / (chance.shape[1] + 1)
+        law = at_inner * ((values[i] + noise[i]) / inner) ** power
+        made[i] = np.where(values[i] < edge, law, made[i])
     return np.maximum(made, LEAST)
