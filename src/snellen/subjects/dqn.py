@@ -206,7 +206,8 @@ class _Memory:
             rest = 0.0 if over else weights[-1]
             row = first.seen, first.action, reward, later, valid, rest
             place = self.count % len(self._columns.seen)
-            for column, value in zip(self._columns, row, strict=True):
+            columns: tuple[Any, ...] = self._columns
+            for column, value in zip(columns, row, strict=True):
                 column[place] = value
             self.count += 1
 
