@@ -14,7 +14,7 @@ from snellen.cli import main
 from snellen.core import Answers, Lesson
 from snellen.errors import BadSetting, SnellenError
 from snellen.exams.kinship.measure import Paired, Unpaired, equation_3, fieller, kinship
-from snellen.exams.kinship.pictures import SIDE, called, fitted, picture_test, spread, stitched
+from snellen.exams.kinship.pictures import SIDE, called, picture_test, spread, stitched
 from snellen.exams.kinship.results import Merger, findings, wanting
 from snellen.seeds import Seed
 from snellen.sitting import conduct
@@ -140,16 +140,12 @@ def test_classes_are_even_after_any_number_of_pictures():
     assert (spread(labels, 30, Seed("spread")) == places[:30]).all()
 
 
-def test_pictures_are_padded_enlarged_or_made_smaller_to_one_size():
-    small, middle, large = (np.full((2, n, n), 9, np.uint8) for n in (8, 28, 64))
-    assert (fitted(small) == 9).all()
-    padded = fitted(middle)[..., 0]
-    assert (padded[:, 2:-2, 2:-2] == 9).all()
-    assert padded.sum() == 2 * 28 * 28 * 9
-    assert (fitted(large) == 9).all()
-    for made in map(fitted, (small, middle, large)):
-        assert made.shape == (2, SIDE, SIDE, 1)
-    assert stitched(fitted(small), fitted(large)).shape == (2, SIDE, 2 * SIDE, 1)
+def test_stitching_lays_pictures_side_by_side():
+    left, right = np.zeros((2, SIDE, SIDE, 1), np.uint8), np.ones((2, SIDE, SIDE, 1), np.uint8)
+    made = stitched(left, right)
+    assert made.shape == (2, SIDE, 2 * SIDE, 1)
+    assert (made[:, :, :SIDE] == 0).all()
+    assert (made[:, :, SIDE:] == 1).all()
 
 
 def test_altered_tests_are_what_they_say():

@@ -3,63 +3,52 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.digests import digest
-from snellen.errors import Unloadable
+from snellen.errors import BadSetting, Unloadable
+from snellen.images import hub, published
+from snellen.images.fitting import fitted, stacked
 from snellen.images.photos import SUFFIXES, read_photo
-from snellen.seeds import Seed
+from snellen.images.sets import PictureSet, grey, parted, picture_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from snellen.core import Images, Indices
+__all__ = ["PictureSet", "grey", "load_pictures", "parted"]
 
 NAMES_IN_FILES = (("x_train", "y_train", "x_test", "y_test"), ("x", "y"), ("images", "labels"))
-TEST_SHARE = 3
-"""One picture in so many is kept for testing where the file does not say which."""
 
 
-@dataclass(frozen=True, eq=False)
-class PictureSet:
-    """Labelled pictures of one size, parted into those to learn from and the others."""
+def load_pictures(path: str | Path, side: int = 0) -> PictureSet:
+    """Read labelled pictures, each fitted to `side` × `side` pixels if that is not 0.
 
-    images: Images
-    labels: Indices
-    names: tuple[str, ...]
-    testing: Indices
-    """Places of the pictures kept for testing; the others are for teaching."""
-
-    @property
-    def content(self) -> str:
-        """A hash of all of it."""
-        return digest(self.images, self.labels, self.names, self.testing)
-
-    @property
-    def teaching(self) -> Indices:
-        """Places of the pictures to learn from."""
-        return np.setdiff1d(np.arange(len(self.images)), self.testing)
-
-
-def load_pictures(path: str | Path) -> PictureSet:
-    """Read an NPZ file (x_train, y_train, x_test, y_test; or x, y) or a folder per class."""
+    An NPZ file holds x_train, y_train, x_test, y_test; or x, y. A folder holds a folder for
+    each class, or a data set of Hugging Face's, or the files of MNIST or CIFAR as published.
+    """
+    if side < 0:
+        raise BadSetting(f"side is {side}; it should be a number of pixels, or 0 to leave them")
     place = Path(path).expanduser()
-    if place.is_dir():
-        return _from_folder(place)
     if not place.exists():
         raise Unloadable(f"there are no pictures at {place}: no such file or folder")
-    return _from_npz(place)
+    if place.is_dir():
+        return _from_directory(place, side)
+    return _brought(_from_npz(place), side)
 
 
-def grey(images: Images) -> Images:
-    """Return (n, h, w) uint8 luminance: .299 R + .587 G + .114 B, as in Rec. 601."""
-    if images.shape[3] == 1:
-        return np.asarray(images[..., 0])
-    return np.asarray(np.rint(images @ np.array([0.299, 0.587, 0.114])), np.uint8)
+def _from_directory(path: Path, side: int) -> PictureSet:
+    if hub.is_hub(path):
+        return hub.read_hub(path, side)
+    if form := published.form_of(path):
+        return _brought(form.read(path), side)
+    return _from_folder(path, side)
+
+
+def _brought(found: PictureSet, side: int) -> PictureSet:
+    return replace(found, images=fitted(found.images, side)) if side else found
 
 
 def _from_npz(path: Path) -> PictureSet:
@@ -96,13 +85,10 @@ def _assembled(path: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> P
             f"{path}: pictures should be uint8, (n, height, width) or (n, height, width, 3), "
             f"one for each label; found {images.dtype} {images.shape} and {len(raw)} labels"
         )
-    classes, labels = np.unique(raw, return_inverse=True)
-    kept = len(arrays[names[-1]]) if len(names) == 4 else 0
-    testing = np.arange(len(images) - kept, len(images)) if kept else parted(labels)
-    return PictureSet(images, labels, tuple(str(c) for c in classes), testing)
+    return picture_set(path, images, raw, len(arrays[names[-1]]) if len(names) == 4 else 0)
 
 
-def _from_folder(path: Path) -> PictureSet:
+def _from_folder(path: Path, side: int) -> PictureSet:
     names = tuple(
         sorted(p.name for p in path.iterdir() if p.is_dir() and not p.name.startswith("."))
     )
@@ -114,17 +100,6 @@ def _from_folder(path: Path) -> PictureSet:
     ]
     if not files:
         raise Unloadable(f"{path} should hold a folder of pictures for each class; none was found")
-    pictures = [read_photo(file) for file, _ in files]
-    if len(shapes := {p.shape for p in pictures}) > 1:
-        raise Unloadable(
-            f"the pictures under {path} must have one size; found {sorted(shapes)[:4]}"
-        )
+    images = stacked((read_photo(file) for file, _ in files), len(files), path, side)
     labels = np.array([label for _, label in files], np.intp)
-    return PictureSet(np.stack(pictures), labels, names, parted(labels))
-
-
-def parted(labels: Indices) -> Indices:
-    """Keep every third picture of each class for testing, in random order."""
-    order = Seed("test share", len(labels)).shuffled(len(labels))
-    kept = [order[labels[order] == label][::TEST_SHARE] for label in np.unique(labels)]
-    return np.sort(np.concatenate(kept))
+    return PictureSet(images, labels, names, parted(labels))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,12 @@ def read_photo(path: Path, most_pixels: int = MOST_PIXELS) -> Picture:
         return _plain(file, most_pixels)
 
 
+def decode_photo(content: bytes, called: str, most_pixels: int = MOST_PIXELS) -> Picture:
+    """Return the picture that a file of that content would hold; errors name it as `called`."""
+    with opened(BytesIO(content), called) as file:
+        return _plain(file, most_pixels)
+
+
 def read_squashed(path: Path, size: Size) -> Picture:
     """Return the picture of a file as (height, width, 3) bytes of just this size.
 
@@ -65,17 +72,17 @@ def squashed(picture: Picture, size: Size) -> Picture:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Image.Image]:
+def opened(source: Path | BytesIO, called: str = "") -> Iterator[Image.Image]:
     """Open a picture file; tell whatever is wrong with it as `Unloadable`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd EXIF data and large pictures
-            with Image.open(path) as file:
+            with Image.open(source) as file:
                 _check_size(file)
                 yield file
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        reason = str(error).replace(str(path), "the file") or type(error).__name__
-        raise Unloadable(f"{path} cannot be read as a picture: {reason}") from error
+        reason = str(error).replace(str(source), "the file") or type(error).__name__
+        raise Unloadable(f"{called or source} cannot be read as a picture: {reason}") from error
 
 
 def _check_size(file: Image.Image) -> None:

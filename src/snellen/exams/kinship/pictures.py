@@ -1,8 +1,8 @@
 """What is a test of pictures, and how are two of them made one?
 
 A test is a set of labelled pictures brought to one size and grey, as in the paper. It is
-written as a name (`digits`), a file or folder (`mnist.npz`), or `name=path`; `~` and a word
-behind it alter it, for checks whose answer is known beforehand:
+written as a name (`digits`, `mnist`), a file or folder (`mine.npz`), or `name=path`; `~` and
+a word behind it alter it, for checks whose answer is known beforehand:
 
     digits~noisy      under noise that hides much: the same test, harder
     digits~permuted   every class called by the next one's name
@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from PIL import Image
 
 from snellen.core import CHOICE, Sheet
 from snellen.digests import digest
 from snellen.errors import BadSetting
 from snellen.images.datasets import grey, load_pictures
-from snellen.images.embedded import EMBEDDED, embedded, normals
+from snellen.images.embedded import normals
+from snellen.images.fitting import fitted
+from snellen.images.named import named
 from snellen.seeds import Seed
 
 if TYPE_CHECKING:
@@ -122,30 +123,17 @@ def called(spec: str) -> str:
 
 
 def _found(place: str) -> PictureSet:
-    known = place in EMBEDDED and not Path(place).exists()
-    return embedded(place) if known else load_pictures(place)
+    """Take a bare word that is no file or folder for a name."""
+    bare = Path(place).stem == place and not Path(place).expanduser().exists()
+    return named(place) if bare else load_pictures(place, SIDE)
 
 
 def _made(name: str, found: PictureSet) -> PictureTest:
-    images = fitted(grey(found.images))
+    images = fitted(grey(found.images)[..., None], SIDE)
     learn, ask = found.teaching, found.testing
     return PictureTest(
         name, found.names, images[learn], found.labels[learn], images[ask], found.labels[ask]
     )
-
-
-def fitted(images: Images) -> Images:
-    """Return (n, 32, 32, 1) of (n, h, w): whole multiples and black borders, or made smaller."""
-    height, width = images.shape[1:]
-    if max(height, width) > SIDE:
-        box = Image.Resampling.BOX
-        small = [np.asarray(Image.fromarray(p).resize((SIDE, SIDE), box)) for p in images]
-        return np.stack(small)[..., None]
-    times = SIDE // max(height, width)
-    large = images.repeat(times, axis=1).repeat(times, axis=2)
-    rows, columns = SIDE - large.shape[1], SIDE - large.shape[2]
-    border = ((0, 0), (rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2))
-    return np.pad(large, border)[..., None]
 
 
 def stitched(first: Images, second: Images) -> Images:
