@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 import snellen
 from snellen.cli import main
 from snellen.core import Answers, Lesson
-from snellen.errors import BadSetting, SnellenError
+from snellen.errors import BadSetting, SnellenError, UnknownName, Unloadable
 from snellen.exams.kinship.measure import Paired, Unpaired, equation_3, fieller, kinship
 from snellen.exams.kinship.pictures import SIDE, called, picture_test, spread, stitched
 from snellen.exams.kinship.results import Merger, findings, wanting
@@ -146,6 +147,30 @@ def test_stitching_lays_pictures_side_by_side():
     assert made.shape == (2, SIDE, 2 * SIDE, 1)
     assert (made[:, :, :SIDE] == 0).all()
     assert (made[:, :, SIDE:] == 1).all()
+
+
+def test_a_test_may_be_a_folder_of_pictures_of_any_size(tmp_path):
+    for label, name in enumerate(("cat", "dog")):
+        (tmp_path / name).mkdir()
+        for n in range(6):
+            picture = np.full((10 + 9 * n, 20 + n), 100 * label + n, np.uint8)
+            Image.fromarray(picture).save(tmp_path / name / f"{n}.png")
+    made = picture_test(str(tmp_path))
+    assert made.teaching.shape == (8, SIDE, SIDE, 1)
+    assert made.testing.shape == (4, SIDE, SIDE, 1)
+    assert (made.testing.max(axis=(1, 2, 3)) >= 100).tolist() == (made.testing_labels == 1).tolist()
+
+
+def test_a_bare_word_is_a_name_unless_there_is_such_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownName, match=r"'oddities'.*cifar-100"):
+        picture_test("oddities")
+    with pytest.raises(Unloadable, match="no such file or folder"):
+        picture_test("oddities.npz")
+    (tmp_path / "things" / "cat").mkdir(parents=True)
+    for n in range(3):
+        Image.new("L", (8, 8)).save(tmp_path / "things" / "cat" / f"{n}.png")
+    assert picture_test("own=things").classes == ("cat",)
 
 
 def test_altered_tests_are_what_they_say():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from snellen.errors import Unloadable
+from snellen.errors import BadSetting, Unloadable
 from snellen.images.datasets import grey, load_pictures
 
 RNG = np.random.default_rng(0)
@@ -34,6 +34,27 @@ def test_a_folder_of_folders_is_read(tmp_path):
     found = load_pictures(tmp_path)
     assert found.names == ("cat", "dog")
     assert np.array_equal(found.images[4, ..., 0], X[1])
+
+
+def test_pictures_of_a_folder_are_fitted_to_a_side(tmp_path):
+    (tmp_path / "cat").mkdir()
+    for n, size in enumerate([(8, 8), (3, 5), (40, 20)]):
+        Image.fromarray(np.full(size, 50 + n, np.uint8)).save(tmp_path / "cat" / f"{n}.png")
+    Image.new("RGB", (8, 8), "red").save(tmp_path / "cat" / "3.png")
+    found = load_pictures(tmp_path, side=16)
+    assert found.images.shape == (4, 16, 16, 3)
+    assert (found.images[0] == 50).all()
+    assert (found.images[1, 3:12] == 51).any()
+    assert (found.images[2] == 52).all()
+    assert (found.images[3] == (255, 0, 0)).all()
+
+
+def test_pictures_of_a_file_are_fitted_to_a_side(tmp_path):
+    np.savez(tmp_path / "d.npz", x=X, y=Y)
+    found = load_pictures(tmp_path / "d.npz", side=16)
+    assert np.array_equal(found.images[..., 0], X.repeat(2, axis=1).repeat(2, axis=2))
+    with pytest.raises(BadSetting, match="side is -1"):
+        load_pictures(tmp_path / "d.npz", side=-1)
 
 
 def bad_pickle(folder):

@@ -161,14 +161,14 @@ def form_of(folder: Path) -> Form | None:
 def read_idx(file: Path, axes: int) -> Bytes:
     """Return the bytes of an IDX file: 0, 0, the type, the number of axes, their lengths, data."""
     content = _content(file)
-    shape = np.frombuffer(content[4 : 4 + 4 * axes], ">u4").tolist() if len(content) > 3 else []
-    if content[:4] != bytes((0, 0, 8, axes)) or len(shape) != axes:
+    start = 4 + 4 * axes
+    if content[:4] != bytes((0, 0, 8, axes)) or len(content) < start:
         raise Unloadable(
             f"{file} should be an IDX file of bytes with {axes} axes; it begins with "
-            f"{content[:4].hex(' ') or 'nothing'}"
+            f"{content[:4].hex(' ') or 'nothing'} and has {len(content)} bytes"
         )
-    start, wanted = 4 + 4 * axes, math.prod(shape)
-    if len(content) != start + wanted:
+    shape = np.frombuffer(content[4:start], ">u4").tolist()
+    if len(content) != start + math.prod(shape):
         raise Unloadable(
             f"{file} says that it holds {' × '.join(map(str, shape))} bytes, and it holds "
             f"{len(content) - start}; fetch it again"
