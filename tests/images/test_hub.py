@@ -2,7 +2,6 @@
 
 import io
 import json
-import subprocess
 import sys
 
 import duckdb
@@ -338,41 +337,3 @@ def test_rows_that_are_no_picture_are_explained(tmp_path, rows, told):
     duckdb.sql(f"SELECT {rows[0]}::INTEGER[][] AS image, 1 AS label").write_parquet(str(there))
     with pytest.raises(Unloadable, match=told):
         load_pictures(tmp_path)
-
-
-MEASURE = """
-import resource, sys
-from pathlib import Path
-from snellen.images.datasets import load_pictures
-load_pictures(Path(sys.argv[1]), side=8)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-
-
-def test_a_large_table_is_never_held(tmp_path):
-    """200 MB of pictures cost less than half of that beyond what one picture costs."""
-    noise = np.random.default_rng(3).integers(0, 256, (500, 500), dtype=np.uint8)
-    held = io.BytesIO()
-    Image.fromarray(noise).save(held, "BMP")
-    write_parquet(tmp_path / "one" / "train.parquet", [held.getvalue()] * 3, [0, 1, 2])
-    source = tmp_path / "one" / "train.parquet"
-    (tmp_path / "many").mkdir()
-    duckdb.sql(
-        # a prefix that differs keeps DuckDB from storing one picture for all
-        f"""COPY (SELECT {{'bytes': image.bytes || encode(n::VARCHAR), 'path': ''}} AS image, label
-        FROM read_parquet('{source}'), range(270) AS many(n))
-        TO '{tmp_path / "many" / "train.parquet"}'
-        (FORMAT parquet, ROW_GROUP_SIZE 100, COMPRESSION uncompressed)"""
-    )
-    assert (tmp_path / "many" / "train.parquet").stat().st_size > 150e6
-
-    def peak(folder):
-        told = subprocess.run(
-            [sys.executable, "-c", MEASURE, str(tmp_path / folder)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return int(told.stdout)
-
-    assert peak("many") - peak("one") < 100

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[Any, ...]
 
 ROWS_AT_ONCE = 64
+QUIETLY = "SET threads = 1; SET enable_progress_bar = false"
+"""With more threads, more waits in memory; and DuckDB's own bar would go to standard output."""
 FIRST_SAFE_PYARROW = 15
 """Before 14.0.1 it unpickled what a file said its types were (CVE-2023-47248)."""
 
@@ -28,9 +30,9 @@ def rows(file: Path, verb: str, source: str = "") -> Iterator[Row]:
 
     parquet = file.suffix == ".parquet"
     source = source or ("read_parquet(?)" if parquet else "arrow_table")
-    # one thread streams; with more, results wait in memory by the hundred megabytes
-    connection = duckdb.connect(config={"threads": 1})
+    connection = duckdb.connect()
     try:
+        connection.execute(QUIETLY)
         if not parquet:
             connection.register("arrow_table", _arrow_table(file))
         # a path is a pattern to DuckDB
