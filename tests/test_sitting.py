@@ -8,6 +8,7 @@ import pytest
 
 from snellen.core import Answers, Item, Practice, Record, Result, Sheet, Turn
 from snellen.errors import BadAnswer, Unable
+from snellen.show import contact_sheet
 from snellen.sitting import admit, conduct, in_step, mark
 from snellen.subjects.chance import Chance
 from snellen.testing import check_exam, check_subject
@@ -182,3 +183,7 @@ def test_a_player_that_breaks_a_promise_is_found_out():
 def test_an_exam_must_announce_its_games():
     with pytest.raises(AssertionError, match="an exam with games needs 'act'"):
         check_exam(Secretive())
+
+
+def test_a_contact_sheet_leaves_games_out():
+    assert contact_sheet(Casino()).startswith(b"\x89PNG")

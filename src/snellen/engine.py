@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from snellen.core import Exam, Subject
 
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-REPORTED_VERSIONS = ("snellen", "numpy", "torch", "keras", "onnxruntime", "sklearn")
+REPORTED_VERSIONS = ("snellen", "numpy", "torch", "keras", "onnxruntime", "sklearn", "gymnasium")
 IN_STEP = 32
 """Items that are sat in step on an accelerator."""
 LOST = "the worker died over this item more than once; it may need more memory"

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from snellen import settings
+from snellen import doctor, settings
 from snellen.core import Answers, Lesson, Practice, Sheet, Turn
 from snellen.errors import BadAnswer, BadSetting, Unable
 from snellen.subjects.dqn import Dqn, Network, _Memory, _Move
@@ -93,6 +93,12 @@ def test_settings_are_checked_as_all_are():
     assert (made.hidden, made.double) == (8, False)
     with pytest.raises(BadSetting, match="hidden: 0 is not at least 1"):
         settings.make(Dqn, {"hidden": 0}, who="x")
+
+
+def test_the_doctor_asks_it_about_no_pictures():
+    found = doctor.examine("snellen.subjects.dqn:Dqn")
+    assert found.fit
+    assert ("pictures", "none: it plays games") in found.findings
 
 
 TURN = Turn(np.zeros((1, 3), np.float32), np.ones((1, 2), bool), np.zeros(1, np.uint64))

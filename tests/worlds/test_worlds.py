@@ -9,10 +9,10 @@ from snellen.errors import UnknownName
 from snellen.subjects.chance import Chance
 from snellen.testing import check_world
 from snellen.worlds import WORLDS, world
-from snellen.worlds.flawed import Flawed
+from snellen.worlds.changed import flawed
 from snellen.worlds.merged import Merged, paired
 from snellen.worlds.playing import held_out, played
-from snellen.worlds.scores import SCORES, normalised
+from snellen.worlds.scores import SCORES, normalised, scaled
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -103,6 +103,15 @@ def test_every_world_can_be_normalised():
         assert normalised(name, scores.random) == 0
         assert normalised(name, scores.reference) == 1
         assert scores.random < scores.reference
+
+
+@pytest.mark.parametrize("name", ["nchain", "roulette", "cliff-walking"])
+def test_returns_of_a_scaled_world_are_the_normalised_ones(name):
+    check_world(scaled(world(name)))
+    plain = played(lambda: world(name), held_out(4), CHANCE).returns
+    found = played(lambda: scaled(world(name)), held_out(4), CHANCE).returns
+    wanted = [normalised(name, brought) for brought in plain]
+    np.testing.assert_allclose(found + normalised(name, 0), wanted, atol=1e-12)
 
 
 def test_thresholds_are_those_of_gymnasium():
@@ -248,7 +257,7 @@ def test_a_flawed_world_is_seen_in_bytes_and_pays_twice():
         def valid(self):
             return np.ones(1, bool)
 
-    flawed = Flawed(Slope())
-    check_world(flawed)
-    assert flawed.begin(0).tolist() == [0, 255, 2, 44]
-    assert flawed.step(0)[1] == 3
+    odd = flawed(Slope())
+    check_world(odd)
+    assert odd.begin(0).tolist() == [0, 255, 2, 44]
+    assert odd.step(0)[1] == 3

@@ -8,8 +8,9 @@ Traceback (most recent call last):
 snellen.errors.UnknownName: no world is called 'frozen-lak'; did you mean 'frozen-lake'?
 
 Ten worlds of the kinship paper (Pereyda & Holder 2020): two are played here, eight are
-gymnasium's (extra `rl`). Two of them become one with `merged.Merged`, an exam plays them with
-`playing.play`, and `scores.normalised` tells what a return is worth.
+gymnasium's (extra `rl`). Two of them become one with `merged.Merged`, `changed.flawed` makes them
+as the paper's player met them, an exam plays them with `playing.play`, and `scores.normalised`
+tells what a return is worth.
 """
 
 from __future__ import annotations

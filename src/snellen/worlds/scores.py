@@ -14,7 +14,12 @@ player who knows the rules and counts the steps, so nobody's expectation lies ab
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from snellen.worlds.changed import Changed
+
+if TYPE_CHECKING:
+    from snellen.core import World
 
 
 class Scores(NamedTuple):
@@ -46,3 +51,13 @@ def normalised(world: str, mean_return: float) -> float:
     """Return 0 for what random play brings, 1 for the reference."""
     scores = SCORES[world]
     return (mean_return - scores.random) / (scores.reference - scores.random)
+
+
+def scaled(world: World) -> Changed:
+    """Return the world paid so that from random play to the reference is 1.
+
+    Of two merged worlds neither is then learned at the other's expense because it pays in
+    hundreds. A game's return is the normalised one once `normalised(world.name, 0)` is added.
+    """
+    scores = SCORES[world.name]
+    return Changed(world, 1 / (scores.reference - scores.random))
