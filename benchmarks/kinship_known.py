@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 import snellen
-from snellen.exams.kinship.results import findings
+from snellen.exams.kinship.findings import findings
 from snellen.stats import Interval
 
 CASES = (

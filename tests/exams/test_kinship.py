@@ -14,9 +14,9 @@ import snellen
 from snellen.cli import main
 from snellen.core import Answers, Lesson
 from snellen.errors import BadSetting, SnellenError, UnknownName, Unloadable
+from snellen.exams.kinship.findings import Merger, findings, wanting
 from snellen.exams.kinship.measure import Paired, Unpaired, equation_3, fieller, kinship
 from snellen.exams.kinship.pictures import SIDE, called, picture_test, spread, stitched
-from snellen.exams.kinship.results import Merger, findings, wanting
 from snellen.seeds import Seed
 from snellen.sitting import conduct
 from snellen.stats import Mean

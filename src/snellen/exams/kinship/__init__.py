@@ -28,7 +28,7 @@ from pydantic import Field
 from snellen.core import HUMAN, Ability, Item, Lesson
 from snellen.digests import digest
 from snellen.errors import BadSetting
-from snellen.exams.kinship import pictures, results
+from snellen.exams.kinship import findings, pictures, results
 from snellen.exams.kinship.pictures import PictureTest, Scored, picture_test
 from snellen.seeds import Seed
 from snellen.settings import SELECTS
@@ -150,7 +150,7 @@ class Kinship:
 
     def sequel(self, records: Sequence[Record], folder: Path) -> Mapping[str, Any] | None:  # noqa: ARG002
         """Repeat the pairs whose S is not yet sure enough."""
-        wanted = results.wanting(self, records)
+        wanted = findings.wanting(self, records)
         if not wanted:
             return None
         counts = {**dict(_counted(self.further)), **wanted}

@@ -3,183 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from snellen.core import Result, Verdict
 from snellen.errors import SnellenError
-from snellen.exams.kinship.measure import Kinship, Paired, Unpaired, kinship
+from snellen.exams.kinship.findings import (
+    findings,
+    mean_interval,
+    mean_of,
+    undisturbed,
+)
+from snellen.exams.kinship.measure import Kinship, Unpaired
 from snellen.exams.kinship.pictures import called, picture_test, stitched
 from snellen.figures import Curves, Dots, Gallery, Matrix, Table
-from snellen.stats import Interval, Mean, bootstrap, holm, mean_of_repeats
+from snellen.stats import Interval, Mean, bootstrap, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from snellen.core import Figure, Record
     from snellen.exams.kinship import Kinship as Exam
+    from snellen.exams.kinship.findings import Findings
 
 FORMULA = "S = 1 − 2(V_AB − V_B)/(V_A − V_B), A the easier; Fieller's interval over repeats"
 ALPHA = 0.05
 SHOWN = 8
-
-
-class Merger(NamedTuple):
-    """Which two tests were merged, and how."""
-
-    first: str
-    second: str
-    merge: str = "sampled"
-    share: float = 0.5
-    labels: str = "separate"
-
-    @property
-    def parts(self) -> tuple[float, float]:
-        """The share of the whole lesson that each test brings."""
-        return (1.0, 1.0) if self.merge == "stitched" else (self.share, 1 - self.share)
-
-    def __str__(self) -> str:
-        notes = [] if self.share == 0.5 else [f"{100 * self.share:.0f} % {self.first}"]
-        notes += [text for text in (self.merge, self.labels) if text not in ("sampled", "separate")]
-        return f"{self.first} + {self.second}" + (f" ({', '.join(notes)})" if notes else "")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two tests and their merger by one subject: what follows from the scores."""
-
-    merger: Merger
-    paper: Kinship
-    """Both tests alone after as many pictures as the whole merger had."""
-    matched: Kinship | None
-    """Both after as many pictures as the merger had of each."""
-    halving: Kinship | None
-    """What S would be if nothing but that happened: the null of S paper."""
-    losses: Mapping[str, Mean]
-    """What each test loses by being taught together with the other, matched."""
-    loss: Mean | None
-    """Of both, weighted."""
-    repeats: int
-
-    @property
-    def surest(self) -> Kinship:
-        """The matched one where there is one."""
-        return self.matched or self.paper
-
-
-@dataclass
-class Findings:
-    """What one subject scored on tests alone and merged, by repeat."""
-
-    subject: str
-    alone: dict[tuple[str, int], dict[int, Any]] = field(default_factory=lambda: defaultdict(dict))
-    merged: dict[tuple[Merger, int], dict[int, Any]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
-
-    @property
-    def tests(self) -> list[str]:
-        """Tests that it sat alone."""
-        return list(dict.fromkeys(name for name, _ in self.alone))
-
-    def whole(self, test: str) -> int:
-        """Return the largest lesson of a test."""
-        return max(taught for name, taught in self.alone if name == test)
-
-    def parts(
-        self, names: tuple[str, str], share: float, taught: int
-    ) -> tuple[dict[int, Any], dict[int, Any]]:
-        """Return what each test scored alone after as many pictures as a merger has of it."""
-        first, second = int(taught * share), int(taught * (1 - share))
-        return self.alone.get((names[0], first), {}), self.alone.get((names[1], second), {})
-
-    def score(self, test: str) -> Mean:
-        """Return the mean score of a test after its largest lesson."""
-        return _mean(self.alone[test, self.whole(test)])
-
-    def interval(self, test: str) -> Interval:
-        """Return it with its interval, which is not known of a number that was given once."""
-        return _interval(self.alone[test, self.whole(test)])
-
-    @cached_property
-    def pairs(self) -> dict[Merger, Pair]:
-        """What is known of each merger of different tests that was sat often enough."""
-        made = {
-            merger: self._pair(merger, taught)
-            for merger, taught in self.merged
-            if merger.first != merger.second
-        }
-        return {merger: pair for merger, pair in made.items() if pair is not None}
-
-    def _pair(self, merger: Merger, taught: int) -> Pair | None:
-        both, names = self.merged[merger, taught], (merger.first, merger.second)
-        whole = [self.alone.get((name, taught), {}) for name in names]
-        paper = _together(whole[0], whole[1], both)
-        if not paper.ab:
-            return None
-        share = merger.share
-        sizes = [int(taught * part) for part in merger.parts]
-        parts = [self.alone.get(key, {}) for key in zip(names, sizes, strict=True)]
-        matched = _together(parts[0], parts[1], both)
-        if not matched.ab:
-            return Pair(merger, kinship(paper, share), None, None, {}, None, len(paper.ab))
-        halved = _together(whole[0], whole[1], _undisturbed(parts[0], parts[1], share))
-        return Pair(
-            merger,
-            kinship(paper, share),
-            kinship(matched, share),
-            kinship(halved, share) if merger.merge == "sampled" else None,
-            {
-                name: _mean_difference(part, both, name)
-                for name, part in zip(names, parts, strict=True)
-                if all(name in told["parts"] for told in both.values())
-            },
-            matched.weighted(share, 1 - share, -1),
-            len(matched.ab),
-        )
-
-
-def findings(exam: Exam, records: Sequence[Record]) -> list[Findings]:
-    """Sort records by subject, baselines last."""
-    made: dict[str, Findings] = {}
-    for r in sorted(records, key=lambda r: (r.subject in exam.baselines, r.item["repeat"])):
-        own, item = made.setdefault(r.subject, Findings(r.subject)), r.item
-        repeat, taught = int(item["repeat"]), int(item["taught"])
-        if "test" in item:
-            own.alone[str(item["test"]), taught][repeat] = r.measures
-        else:
-            first, second, merge, labels = (
-                str(item[name]) for name in ("first", "second", "merge", "labels")
-            )
-            merger = Merger(first, second, merge, float(item["share"]), labels)
-            own.merged[merger, taught][repeat] = r.measures
-    return list(made.values())
-
-
-def wanting(exam: Exam, records: Sequence[Record]) -> dict[tuple[str, str], int]:
-    """Return pairs whose S is less sure than was asked, with the repeats that they need.
-
-    The error falls with the root of the repeats; an estimate from few of them is poor, so no
-    pair is repeated more than twice as often as before at a time.
-    """
-    wanted: dict[tuple[str, str], int] = {}
-    if not exam.error:
-        return wanted
-    for found in findings(exam, records):
-        for merger, pair in found.pairs.items():
-            k, names = pair.surest, (merger.first, merger.second)
-            if found.subject in exam.baselines or not k.defined or k.error <= exam.error:
-                continue
-            needed = math.ceil(pair.repeats * (k.error / exam.error) ** 2)
-            count = min(needed, 2 * pair.repeats, exam.most)
-            if count > pair.repeats:
-                wanted[names] = max(count, wanted.get(names, 0))
-    return wanted
 
 
 def grade(exam: Exam, records: Sequence[Record]) -> Result:
@@ -329,7 +180,7 @@ def _nulls(f: Findings) -> Dots | None:
 def _sweep(f: Findings, names: tuple[str, str]) -> Curves | None:
     """Draw V_AB by the share of the first test, beside the null diagonal: Figure 3."""
     runs = {
-        m.share: (taught, _interval(told))
+        m.share: (taught, mean_interval(told))
         for (m, taught), told in sorted(f.merged.items())
         if (m.first, m.second) == names and m.merge == "sampled" and len(told) > 1
     }
@@ -339,7 +190,7 @@ def _sweep(f: Findings, names: tuple[str, str]) -> Curves | None:
     x = [0.0, *runs, 1.0]
     ends = [m.interval(within=(0, 1)) for m in (second, first)]
     null = [Unpaired(first, second, first).weighted(p, 1 - p, 0) for p in x]
-    smaller = [_undisturbed(*f.parts(names, p, taught), p) for p, (taught, _) in runs.items()]
+    smaller = [undisturbed(*f.parts(names, p, taught), p) for p, (taught, _) in runs.items()]
     return Curves(
         name=f"shares-{f.subject}-{'-'.join(names)}",
         title=f"By the share of {names[0]} in a merger with {names[1]}: {f.subject} (Figure 3)",
@@ -354,7 +205,7 @@ def _sweep(f: Findings, names: tuple[str, str]) -> Curves | None:
             "merged": [ends[0], *(interval for _, interval in runs.values()), ends[1]],
             "each part alone": [
                 ends[0],
-                *(_interval(told) if len(told) > 1 else None for told in smaller),
+                *(mean_interval(told) if len(told) > 1 else None for told in smaller),
                 ends[1],
             ],
             "null": [Interval(mean.value, math.nan, math.nan) for mean in null],
@@ -405,7 +256,7 @@ def _complexity(agents: Sequence[Findings]) -> Dots | None:
     }
     for m in mergers:
         told = [next((r for (own, _), r in f.merged.items() if own == m), {}) for f in agents]
-        series[str(m)] = [_interval(r) if len(r) > 1 else None for r in told]
+        series[str(m)] = [mean_interval(r) if len(r) > 1 else None for r in told]
     return Dots(
         name="complexity",
         title="By agent: both tests and their merger (the paper's Figure 2)",
@@ -425,13 +276,13 @@ def _selves(agents: Sequence[Findings]) -> Table | None:
             alone = f.alone.get((m.first, taught), {})
             common = sorted(set(told) & set(alone))
             if m.first == m.second and len(common) > 1:
-                change = _mean_of([told[r]["score"] - alone[r]["score"] for r in common])
+                change = mean_of([told[r]["score"] - alone[r]["score"] for r in common])
                 rows.append({
                     "subject": f.subject,
                     "test": m.first,
                     "labels": m.labels,
                     "V alone": f.interval(m.first),
-                    "V with itself": _interval(told),
+                    "V with itself": mean_interval(told),
                     "difference": change.interval(),
                 })  # fmt: skip
     if not rows:
@@ -514,50 +365,6 @@ def _numbers(found: Sequence[Findings]) -> Table:
         cells=rows,
         plain=("S paper", "halving alone", "S matched"),
     )
-
-
-def _together(
-    first: Mapping[int, Any], second: Mapping[int, Any], both: Mapping[int, Any]
-) -> Paired:
-    """Line up the repeats that all three have."""
-    common = sorted(set(first) & set(second) & set(both))
-    a, b, ab = ([runs[r]["score"] for r in common] for runs in (first, second, both))
-    return Paired(a, b, ab)
-
-
-def _undisturbed(
-    first: Mapping[int, Any], second: Mapping[int, Any], share: float
-) -> dict[int, Any]:
-    """Return what a merger scores whose parts are learnt as they are alone, by repeat."""
-    return {
-        r: {
-            "score": share * first[r]["score"] + (1 - share) * second[r]["score"],
-            "variance": share**2 * first[r]["variance"] + (1 - share) ** 2 * second[r]["variance"],
-        }
-        for r in sorted(set(first) & set(second))
-    }
-
-
-def _mean_difference(alone: Mapping[int, Any], both: Mapping[int, Any], name: str) -> Mean:
-    common = sorted(set(alone) & set(both))
-    return _mean_of([alone[r]["score"] - both[r]["parts"][name][0] for r in common])
-
-
-def _mean(told: Mapping[int, Any]) -> Mean:
-    """Return the mean score over repeats, no surer than its questions allow."""
-    floor = float(np.mean([m["variance"] for m in told.values()]))
-    return mean_of_repeats([m["score"] for m in told.values()], floor)
-
-
-def _interval(told: Mapping[int, Any]) -> Interval:
-    found = _mean(told)
-    if len(told) == 1 and not next(iter(told.values()))["variance"]:
-        return Interval(found.value, math.nan, math.nan)
-    return found.interval(within=(0, 1))
-
-
-def _mean_of(values: Sequence[float]) -> Mean:
-    return Paired(values, values, values).weighted(1, 0, 0)
 
 
 def _points(loss: Mean) -> str:
