@@ -73,6 +73,8 @@ class Sheet:
     given: Mapping[str, Column] = field(default_factory=dict)
     """Conditions the pictures were made under, a column each, for the log."""
     prompt: str = ""
+    welcomes: frozenset[Ability] = frozenset()
+    """What an answer may hold besides, of whoever can give it: the exam does without as well."""
 
     def __post_init__(self) -> None:
         _check_images(self.images)
@@ -89,7 +91,13 @@ class Sheet:
 
     def blind(self) -> Sheet:
         """Return the sheet as a subject may see it: without the truth."""
-        return Sheet(self.images, self.choices, asks=self.asks, prompt=self.prompt)
+        return Sheet(
+            self.images,
+            self.choices,
+            asks=self.asks,
+            prompt=self.prompt,
+            welcomes=self.welcomes,
+        )
 
     def ids(self) -> npt.NDArray[np.uint64]:
         """Name each stimulus by its pixels and its question: equal ones share an id."""

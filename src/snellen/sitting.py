@@ -190,8 +190,8 @@ def _alike(places: Sequence[_Place]) -> list[tuple[Subject, list[_Place]]]:
 def _kind(question: Question) -> tuple[Any, ...]:
     if isinstance(question, Turn):
         return question.observations.shape[1:], question.actions
-    images = question.images
-    return images.shape[1:], images.dtype.str, question.choices, question.prompt, question.asks
+    images, wanted = question.images, (question.asks, question.welcomes)
+    return images.shape[1:], images.dtype.str, question.choices, question.prompt, *wanted
 
 
 def _as_one(questions: Sequence[Question]) -> Question:

@@ -84,7 +84,7 @@ class Classifier:
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
         """Return (n, choices) scores, a batch at a time, and who answered none of them."""
         parts = [(np.empty((0, len(sheet.choices))), np.empty(0, bool))]
-        watched = self.watched if "signals" in sheet.asks else None
+        watched = self.watched if "signals" in sheet.asks | sheet.welcomes else None
         for start in range(0, len(sheet), self.batch):
             x = self.reading(sheet.images[start : start + self.batch])
             result, inside = watched(x) if watched else (self.forward(x), {})

@@ -28,7 +28,7 @@ from pydantic import Field
 from snellen.core import HUMAN, Ability, Item, Lesson
 from snellen.digests import digest
 from snellen.errors import BadSetting
-from snellen.exams.kinship import findings, pictures, results
+from snellen.exams.kinship import findings, pictures, results, transfer
 from snellen.exams.kinship.pictures import PictureTest, Scored, picture_test
 from snellen.seeds import Seed
 from snellen.settings import SELECTS
@@ -49,7 +49,6 @@ class Kinship:
 
     name: ClassVar[str] = "kinship"
     version: ClassVar[int] = 1
-    needs: ClassVar[frozenset[Ability]] = HUMAN
     candidates: ClassVar[tuple[str, ...]] = ("elu-cnn",)
     baselines: ClassVar[tuple[str, ...]] = ("chance",)
     quick: ClassVar[Mapping[str, Any]] = {
@@ -101,6 +100,11 @@ class Kinship:
     selves: Annotated[
         bool, Field(description="also merge each test with itself, labels shared or not"), SELECTS
     ] = False
+    proxies: Annotated[
+        bool,
+        Field(description="also judge kinship cheaply, and how well that agrees with S"),
+        SELECTS,
+    ] = False
     labels: Annotated[
         Literal["separate", "shared"],
         Field(description="classes of the same name in both tests are two, or one"),
@@ -126,6 +130,11 @@ class Kinship:
             if not set(pair) <= set(names):
                 raise BadSetting(f"further names a test that is not there: {'+'.join(pair)}")
 
+    @property
+    def needs(self) -> frozenset[Ability]:
+        """Whoever learns can sit it; proxies are made of scores."""
+        return HUMAN | transfer.SCORES if self.proxies else HUMAN
+
     def items(self) -> Sequence[Item]:
         """Teach each test alone and each pair merged, as often as each needs."""
         return list(dict.fromkeys(self._items()))
@@ -133,6 +142,8 @@ class Kinship:
     def examine(self, item: Item) -> Flow:
         """Teach one test or a merger of two; ask about each."""
         repeat, taught = int(item["repeat"]), int(item["taught"])
+        if "source" in item:
+            return (yield from self._looked(item))
         if "test" in item:
             alone = self.test(str(item["test"]))
             images, labels = alone.lesson(taught, repeat)
@@ -185,6 +196,13 @@ class Kinship:
                 for name in names:
                     for labels in ("separate", "shared"):
                         yield self._item(name, name, 0.5, labels, repeat)
+            if self.proxies and repeat < self.repeats:
+                for name in names:
+                    others = [(n, self.test(n).content) for n in names if n != name]
+                    yield Item(
+                        source=name, targets=digest(others), taught=self.taught,
+                        content=self.test(name).content, repeat=repeat,
+                    )  # fmt: skip
 
     def _of_pair(self, first: str, second: str, repeat: int) -> Iterator[Item]:
         """Both tests alone, with all pictures and with their parts, and both merged."""
@@ -259,6 +277,15 @@ class Kinship:
         one = yield from pictures.ask(both, labels[:count], own, names[0])
         other = yield from pictures.ask(both, other_labels[:count], others, names[1])
         return _told({names[0]: one, names[1]: other})
+
+    def _looked(self, item: Item) -> Flow:
+        """Teach a test, then show pictures of all others."""
+        repeat, source = int(item["repeat"]), self.test(str(item["source"]))
+        images, labels = source.lesson(int(item["taught"]), repeat)
+        yield self._lesson(images, labels, source.classes, item)
+        others = [self.test(pictures.called(spec)) for spec in self.tests]
+        targets = [test for test in others if test is not source]
+        return (yield from transfer.looked(source, targets, self.questions, repeat))
 
     def _lesson(self, images: Any, labels: Any, choices: tuple[str, ...], item: Item) -> Lesson:
         """Seeds are common to all items of a repeat, so that their luck cancels out."""

@@ -10,12 +10,14 @@ import numpy as np
 
 from snellen.core import Result, Verdict
 from snellen.errors import SnellenError
+from snellen.exams.kinship.agreement import proxied, proxy_verdict, standing
 from snellen.exams.kinship.findings import (
     findings,
     mean_interval,
     mean_of,
     undisturbed,
 )
+from snellen.exams.kinship.landscape import landscape, similarities
 from snellen.exams.kinship.measure import Kinship, Unpaired
 from snellen.exams.kinship.pictures import called, picture_test, stitched
 from snellen.figures import Curves, Dots, Gallery, Matrix, Table
@@ -35,7 +37,7 @@ SHOWN = 8
 
 def grade(exam: Exam, records: Sequence[Record]) -> Result:
     """Conclude from the records, whichever of them are there."""
-    found = findings(exam, records)
+    found = [f for f in findings(exam, records) if f.tests]
     tests = [name for name in map(called, exam.tests) if any(name in f.tests for f in found)]
     agents = [f for f in found if f.subject not in exam.baselines]
     if not tests:
@@ -44,10 +46,17 @@ def grade(exam: Exam, records: Sequence[Record]) -> Result:
     for f in agents:
         figures += [_heat(f, tests, "paper"), _heat(f, tests, "matched")]
     figures += [_nulls(f) for f in agents]
+    alike = {f.subject: similarities(f, tests) for f in agents}
+    standings = [a for f in agents if (a := standing(f, tests, alike[f.subject])) is not None]
+    figures += landscape([s for s in alike.values() if s is not None])
+    figures += proxied(standings)
     figures += [_sweep(f, names) for f in agents for names in combinations(tests, 2)]
     figures += [_panel(agents), _complexity(agents), _selves(agents), _numbers(found)]
     figures.append(_examples(exam, records))
-    return Result([_verdict(f, exam) for f in found], [f for f in figures if f is not None])
+    verdicts = [_verdict(f, exam) for f in found]
+    verdicts += [v for a in standings if (v := proxy_verdict(a)) is not None]
+    verdicts.sort(key=lambda v: [f.subject for f in found].index(v.subject))
+    return Result(verdicts, [f for f in figures if f is not None])
 
 
 def _verdict(f: Findings, exam: Exam) -> Verdict:
