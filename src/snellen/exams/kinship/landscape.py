@@ -153,6 +153,8 @@ def _map(s: Similarities) -> Map | None:
     fits = f"The plane gets {_percent(found.stress)} of the distances wrong (Kruskal's stress-1)"
     if math.isfinite(found.chance):
         fits += f"; were they dealt to the pairs at random, {_percent(found.chance)}"
+    else:
+        fits += ", which says little of three tests"
     around = ""
     if len(found.clouds):
         around = (
@@ -167,10 +169,10 @@ def _map(s: Similarities) -> Map | None:
         name=f"map-{s.subject}",
         title=f"Map of the tests: {s.subject}",
         caption=(
-            f"Tests that are alike to it lie close: two are 1 − S apart, {TOLD[s.which]}. 0: both "
-            "at once are as hard as the harder alone; 1: neither disturbs the other, and of such "
-            "tests no more than three fit on a plane; 2: as easy as the easier alone. "
-            f"{fits}.{around} Only distances mean something, left and up do not.{left}{s.gaps}"
+            f"Tests that are alike for {s.subject} lie close: two are 1 − S apart, "
+            f"{TOLD[s.which]}. 0: both at once are as hard as the harder alone; 1: halfway, as if "
+            "neither disturbed the other, and of such tests no more than three fit on a plane; 2: "
+            f"as easy as the easier alone. {fits}.{around} Only distances mean something, left and up do not.{left}{s.gaps}"
         ),
         formula="metric scaling of 1 − S (SMACOF), pairs without S left out",
         names=s.tests,
@@ -215,26 +217,36 @@ def _diversity(agents: Sequence[Similarities]) -> Table:
         count = len(s.tests)
         rows.append(
             {"subject": s.subject, "tests": f"all {count}", "which": ", ".join(s.tests)}
-            | {"pairs": f"{len(s.pairs)} of {math.comb(count, 2)}"}
             | {"diversity": suite.diversity(s.values, s.draws)}
         )
         sizes = range(2, min(count - 1, LARGEST) + 1)
         rows += [row for size in sizes if (row := _subset(s, size)) is not None]
-    taken = " and ".join(dict.fromkeys(f"{TOLD[s.which]}" for s in agents))
+    taken = " and ".join(dict.fromkeys(TOLD[s.which] for s in agents))
+    drawn = (
+        "; 95 % intervals over repeats. Chosen: the share of draws in which just these are the "
+        "most diverse; next best: what is it in most of the others. The best of many subsets looks "
+        "better than it is, by as much as the last column says"
+    )
+    gaps = [f" For {s.subject}, {_counted(s)}." for s in agents if s.gaps]
     return Table(
         name="diversity",
         title="How diverse the tests are, and which few of them are the most",
         caption=(
-            f"Diversity: the mean of 1 − S over pairs, {taken}; 95 % intervals over repeats. "
-            "Chosen: the share of draws in which just these are the most diverse; next best: what "
-            "is it in most of the others. The best of many subsets looks better than it is, by as "
-            "much as the last column says. Pairs: how many of them have an S; only subsets of which "
-            "all have one can be the best."
+            f"Diversity: the mean of 1 − S over pairs, {taken}"
+            f"{drawn if any(s.draws is not None for s in agents) else ''}.{''.join(gaps)}"
         ),
-        formula="mean 1 − S over the pairs that have an S; all subsets compared; looks better by: mean "
-        "excess of a draw's best subset over the same subset's own diversity (Efron 1983)",
+        formula="mean 1 − S over the pairs that have an S; all subsets compared; looks better by: "
+        "mean excess of a draw's best subset over the same subset's own diversity (Efron 1983)",
         cells=rows,
         plain=("diversity",),
+    )
+
+
+def _counted(s: Similarities) -> str:
+    pairs = math.comb(len(s.tests), 2)
+    return (
+        f"{len(s.pairs)} of {pairs} pairs have an S, and only tests of which every two have one "
+        "can be the most diverse"
     )
 
 
@@ -246,7 +258,6 @@ def _subset(s: Similarities, size: int) -> dict[str, Any] | None:
         "subject": s.subject,
         "tests": f"best {size}",
         "which": ", ".join(s.tests[place] for place in found.tests),
-        "pairs": f"{math.comb(size, 2)} of {math.comb(size, 2)}",
         "diversity": found.diversity,
     }
     if s.draws is None:
