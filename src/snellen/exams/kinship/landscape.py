@@ -19,19 +19,21 @@ from scipy import special
 from snellen.exams.kinship import suite
 from snellen.figures import Map, Table, Tree
 from snellen.seeds import Seed
+from snellen.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from snellen.core import Figure
     from snellen.exams.kinship.findings import Findings, Runs
-    from snellen.stats import Interval
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
 DRAWS = 1000
 FEWEST = 3
 """Of two tests there is nothing to say together that S does not say."""
+DECIMALS = 6
+"""Of an S; what comes after them is rounding, and no repeat differs from another by it."""
 LARGEST = 5
 """The most diverse subset is looked for up to so many tests."""
 TOLD = {
@@ -93,8 +95,8 @@ def similarities(f: Findings, tests: Sequence[str]) -> Similarities | None:
         elif not k.defined:
             equal.append((one, other))
         else:
-            pairs[one, other] = k.s
-            values[i, j] = values[j, i] = k.s.value
+            pairs[one, other] = Interval(*(round(x, DECIMALS) + 0.0 for x in k.s))
+            values[i, j] = values[j, i] = pairs[one, other].value
             runs[i, j] = pair.part if which == "matched" else pair.whole
     if not runs:
         return None
@@ -135,14 +137,14 @@ def _s(scores: Numbers) -> Numbers:
     """Return S of (draws, 3) scores of two tests and their merger, by equation 3."""
     a, b, ab = scores.T if scores.mean(axis=0)[0] > scores.mean(axis=0)[1] else scores.T[[1, 0, 2]]
     gap = np.where(a > b, a - b, math.nan)
-    return np.asarray(np.clip(1 - 2 * (ab - b) / gap, -1, 1))
+    return np.asarray(np.clip(1 - 2 * (ab - b) / gap, -1, 1).round(DECIMALS) + 0.0)
 
 
 def landscape(agents: Sequence[Similarities]) -> list[Figure]:
     """Draw what each agent's similarities say, of three tests or more."""
     agents = [s for s in agents if len(s.tests) >= FEWEST]
     drawn = [figure for s in agents for figure in (_map(s), _tree(s)) if figure is not None]
-    return [*drawn, _diversity(agents)] if agents else []
+    return [*drawn, *map(_diversity, agents)]
 
 
 def _map(s: Similarities) -> Map | None:
@@ -172,7 +174,8 @@ def _map(s: Similarities) -> Map | None:
             f"Tests that are alike for {s.subject} lie close: two are 1 − S apart, "
             f"{TOLD[s.which]}. 0: both at once are as hard as the harder alone; 1: halfway, as if "
             "neither disturbed the other, and of such tests no more than three fit on a plane; 2: "
-            f"as easy as the easier alone. {fits}.{around} Only distances mean something, left and up do not.{left}{s.gaps}"
+            f"as easy as the easier alone. {fits}.{around} Only distances mean something, left and "
+            f"up do not.{left}{s.gaps}"
         ),
         formula="metric scaling of 1 − S (SMACOF), pairs without S left out",
         names=s.tests,
@@ -191,7 +194,7 @@ def _tree(s: Similarities) -> Tree:
         else " Scores that were given once do not tell how sure a branch is."
     )
     guessed = (
-        f" {found.guessed} of {pairs} pairs have no S; they count as far apart as their tests are "
+        f" Pairs without an S ({found.guessed} of {pairs}) count as far apart as their tests are "
         "from the others on average."
         if found.guessed
         else ""
@@ -211,42 +214,34 @@ def _tree(s: Similarities) -> Tree:
     )
 
 
-def _diversity(agents: Sequence[Similarities]) -> Table:
-    rows = []
-    for s in agents:
-        count = len(s.tests)
-        rows.append(
-            {"subject": s.subject, "tests": f"all {count}", "which": ", ".join(s.tests)}
-            | {"diversity": suite.diversity(s.values, s.draws)}
-        )
-        sizes = range(2, min(count - 1, LARGEST) + 1)
-        rows += [row for size in sizes if (row := _subset(s, size)) is not None]
-    taken = " and ".join(dict.fromkeys(TOLD[s.which] for s in agents))
+def _diversity(s: Similarities) -> Table:
+    count = len(s.tests)
+    whole = {"tests": f"all {count}", "which": ", ".join(s.tests)}
+    subsets = [_subset(s, size) for size in range(2, min(count - 1, LARGEST) + 1)]
     drawn = (
         "; 95 % intervals over repeats. Chosen: the share of draws in which just these are the "
         "most diverse; next best: what is it in most of the others. The best of many subsets looks "
         "better than it is, by as much as the last column says"
     )
-    gaps = [f" For {s.subject}, {_counted(s)}." for s in agents if s.gaps]
+    pairs = math.comb(count, 2)
+    gaps = (
+        f" {len(s.pairs)} of {pairs} pairs have an S, and only tests of which every two have one "
+        "can be the most diverse."
+    )
     return Table(
-        name="diversity",
-        title="How diverse the tests are, and which few of them are the most",
+        name=f"diversity-{s.subject}",
+        title=f"How diverse the tests are, and which few are the most: {s.subject}",
         caption=(
-            f"Diversity: the mean of 1 − S over pairs, {taken}"
-            f"{drawn if any(s.draws is not None for s in agents) else ''}.{''.join(gaps)}"
+            f"Diversity: the mean of 1 − S over pairs, {TOLD[s.which]}"
+            f"{drawn if s.draws is not None else ''}.{gaps if s.gaps else ''}"
         ),
         formula="mean 1 − S over the pairs that have an S; all subsets compared; looks better by: "
         "mean excess of a draw's best subset over the same subset's own diversity (Efron 1983)",
-        cells=rows,
+        cells=[
+            {**whole, "diversity": suite.diversity(s.values, s.draws)},
+            *(row for row in subsets if row is not None),
+        ],
         plain=("diversity",),
-    )
-
-
-def _counted(s: Similarities) -> str:
-    pairs = math.comb(len(s.tests), 2)
-    return (
-        f"{len(s.pairs)} of {pairs} pairs have an S, and only tests of which every two have one "
-        "can be the most diverse"
     )
 
 
@@ -255,7 +250,6 @@ def _subset(s: Similarities, size: int) -> dict[str, Any] | None:
     if found is None:
         return None
     row = {
-        "subject": s.subject,
         "tests": f"best {size}",
         "which": ", ".join(s.tests[place] for place in found.tests),
         "diversity": found.diversity,
@@ -273,4 +267,4 @@ def _subset(s: Similarities, size: int) -> dict[str, Any] | None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
