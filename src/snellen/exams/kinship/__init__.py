@@ -11,9 +11,10 @@ share of right answers afterwards, and with A the easier test
                 what being taught both at once costs; less than nought is a gain
     difficulty  1 − V
 
-An agent whose parts do not disturb each other has S matched = 1 − 2q, and no loss; S paper is
-then what halving the data does, which is told beside it. S is undefined unless V_A − V_B is
-more than three of its standard errors.
+Games are tests too: practised for so many steps, alone or in turns, and scored from random play
+(0) to the best (1). An agent whose parts do not disturb each other has S matched = 1 − 2q, and
+no loss; S paper is then what halving the data does, which is told beside it. S is undefined
+unless V_A − V_B is more than three of its standard errors.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pydantic import Field
 from snellen.core import HUMAN, Ability, Item, Lesson
 from snellen.digests import digest
 from snellen.errors import BadSetting
-from snellen.exams.kinship import findings, pictures, results, transfer
+from snellen.exams.kinship import findings, games, pictures, results, transfer
 from snellen.exams.kinship.pictures import PictureTest, Scored, picture_test
 from snellen.seeds import Seed
 from snellen.settings import SELECTS
@@ -49,7 +50,6 @@ class Kinship:
 
     name: ClassVar[str] = "kinship"
     version: ClassVar[int] = 1
-    candidates: ClassVar[tuple[str, ...]] = ("elu-cnn",)
     baselines: ClassVar[tuple[str, ...]] = ("chance",)
     quick: ClassVar[Mapping[str, Any]] = {
         "tests": ("glyphs", "things"),
@@ -62,7 +62,7 @@ class Kinship:
 
     tests: Annotated[
         tuple[str, ...],
-        Field(min_length=2, description="names, files or folders; ~noisy … alter one"),
+        Field(min_length=2, description="names, files or folders; ~noisy … alter one; or games"),
         SELECTS,
     ] = ("glyphs", "digits", "things")
     merge: Annotated[
@@ -118,6 +118,11 @@ class Kinship:
         Literal["each", "argmax"],
         Field(description="stitched: each half is answered, or one answer is given (paper)"),
     ] = "each"
+    steps: Annotated[int, Field(ge=100, description="games: of practice"), SELECTS] = 10_000
+    games: Annotated[int, Field(ge=2, le=10_000, description="games: played for the score")] = 20
+    as_published: Annotated[
+        bool, Field(description="games: seen in bytes, paid twice, actions clamped (the paper)")
+    ] = False
 
     def __post_init__(self) -> None:
         names = [pictures.called(spec) for spec in self.tests]
@@ -129,10 +134,34 @@ class Kinship:
         for pair, _ in _counted(self.further):
             if not set(pair) <= set(names):
                 raise BadSetting(f"further names a test that is not there: {'+'.join(pair)}")
+        unlike = [name for name in names if games.is_game(name) != self.played]
+        if unlike:
+            raise BadSetting(
+                f"{unlike[0]!r} is no game, and others are: games are merged with games; balancing "
+                f"is a test of pictures too, as {' or '.join(games.BY_PICTURES)}"
+            )
+        special = [name for name in names if games.is_game(name) or name in games.BY_PICTURES]
+        if special and (self.proxies or "stitched" in self.merge or self.selves):
+            raise BadSetting(
+                f"{special[0]!r} is played: it is merged by taking turns only; leave merge= at "
+                "sampled, and selves= and proxies= out"
+            )
+
+    @property
+    def played(self) -> bool:
+        """Whether the tests are games, which are practised, or pictures."""
+        return games.is_game(pictures.called(self.tests[0]))
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Who learns what there is to learn."""
+        return ("dqn",) if self.played else ("elu-cnn",)
 
     @property
     def needs(self) -> frozenset[Ability]:
-        """Whoever learns can sit it; proxies are made of scores."""
+        """Whoever learns can sit it; proxies are made of scores, and games are played."""
+        if self.played:
+            return frozenset({"act"})
         return HUMAN | transfer.SCORES if self.proxies else HUMAN
 
     def items(self) -> Sequence[Item]:
@@ -144,6 +173,10 @@ class Kinship:
         repeat, taught = int(item["repeat"]), int(item["taught"])
         if "source" in item:
             return (yield from self._looked(item))
+        if self.played:
+            names = tuple(str(item[f]) for f in ("test", "first", "second") if f in item)
+            sat = games.sat(names, taught, repeat, self.games, as_published=self.as_published)
+            return _told((yield from sat))
         if "test" in item:
             alone = self.test(str(item["test"]))
             images, labels = alone.lesson(taught, repeat)
@@ -167,19 +200,27 @@ class Kinship:
         counts = {**dict(_counted(self.further)), **wanted}
         return {"further": [f"{'+'.join(pair)}={count}" for pair, count in sorted(counts.items())]}
 
-    def test(self, name: str) -> PictureTest:
-        """Return the test of that name."""
+    def test(self, name: str) -> Any:
+        """Return the test of pictures of that name."""
+        if name in games.BY_PICTURES:
+            return games.Balancing(name)
         spec = next(spec for spec in self.tests if pictures.called(spec) == name)
         return picture_test(spec)
 
+    def content(self, name: str) -> str:
+        """Return a hash of what is in a test."""
+        return "game-1" if self.played else str(self.test(name).content)
+
     @property
     def taught(self) -> int:
-        """Pictures in a lesson: as many for each test, so that none is known better."""
-        available = min(len(picture_test(spec)) for spec in self.tests)
+        """Pictures in a lesson, or steps of practice: as many for each test."""
+        if self.played:
+            return self.steps
+        tests = [self.test(pictures.called(spec)) for spec in self.tests]
+        available = min(map(len, tests))
         if self.size > available:
-            least = min(self.tests, key=lambda spec: len(picture_test(spec)))
             raise BadSetting(
-                f"test {pictures.called(least)!r} has {available} pictures to learn from, and "
+                f"test {min(tests, key=len).name!r} has {available} pictures to learn from, and "
                 f"size={self.size} asks for more; lower it, or leave that test out"
             )
         return self.size or min(available, MOST)
@@ -212,7 +253,7 @@ class Kinship:
             for name, part in zip((first, second), parts, strict=True):
                 sizes = (whole, part) if self.matched and "sampled" in self.merge else (whole,)
                 for taught in sizes:
-                    content = self.test(name).content
+                    content = self.content(name)
                     yield Item(test=name, taught=taught, content=content, repeat=repeat)
             if "sampled" in self.merge:
                 yield self._item(first, second, share, self.labels, repeat)
@@ -228,7 +269,7 @@ class Kinship:
         repeat: int,
         merge: str = "sampled",
     ) -> Item:
-        content = digest(self.test(first).content, self.test(second).content)
+        content = digest(self.content(first), self.content(second))
         return Item(
             first=first, second=second, merge=merge, share=share, labels=labels,
             taught=self.taught, content=content, repeat=repeat,

@@ -231,7 +231,8 @@ def mean_interval(told: Mapping[int, Any]) -> Interval:
     found = mean_score(told)
     if len(told) == 1 and not next(iter(told.values()))["variance"]:
         return Interval(found.value, math.nan, math.nan)
-    return found.interval(within=(0, 1))
+    share = all(0 <= m["score"] <= 1 for m in told.values())  # games may go worse than by lot
+    return found.interval(within=(0, 1) if share else (-math.inf, math.inf))
 
 
 def mean_of(values: Sequence[float]) -> Mean:

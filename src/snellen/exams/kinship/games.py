@@ -15,13 +15,16 @@ from snellen.exams.kinship.pictures import Asking, Scored
 from snellen.images.cartpole import CHOICES, Ceiling, ceiling, drive, lesson, moments, shown
 from snellen.seeds import Seed
 from snellen.worlds import WORLDS, world
-from snellen.worlds.flawed import Flawed
+from snellen.worlds.changed import Changed, flawed
 from snellen.worlds.merged import Merged, paired
 from snellen.worlds.playing import held_out, play
 from snellen.worlds.scores import SCORES, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
+
+    import numpy as np
+    import numpy.typing as npt
 
     from snellen.core import Images, Indices, World
 
@@ -40,13 +43,13 @@ def is_game(name: str) -> bool:
 
 
 def sat(
-    names: tuple[str, ...], steps: int, repeat: int, games: int, *, flawed: bool
+    names: tuple[str, ...], steps: int, repeat: int, games: int, *, as_published: bool
 ) -> Generator[Any, Any, dict[str, Scored]]:
-    """Have one game practised, or two merged; then have each played alone."""
+    """Have one game practised, or two merged; then have each of them played."""
 
     def make() -> World:
-        own = [Flawed(world(name, scalar=True)) if flawed else world(name) for name in names]
-        return Merged(*own, clamp=flawed) if len(own) == 2 else own[0]
+        own = [_world(name, as_published=as_published) for name in names]
+        return Merged(*own, clamp=as_published) if len(own) == 2 else own[0]
 
     yield Practice(make(), steps, Seed("practice", repeat).number() % (MOST_PRACTICE // 2))
     seeds = list(held_out(games, repeat))
@@ -54,14 +57,28 @@ def sat(
     for part, name in enumerate(names):
         own = paired(seeds)[part::2] if len(names) == 2 else seeds
         found = yield from play(make, own)
-        told[name] = _scored(name, found.returns / (2 if flawed else 1))
+        told[name] = _scored(name, found.returns / _pay(name, as_published=as_published))
     return told
 
 
-def _scored(name: str, returns: Any) -> Scored:
+def _world(name: str, *, as_published: bool) -> World:
+    """Make a game that pays on the scale of its score, so that none drowns out another."""
+    if as_published:
+        return flawed(world(name, scalar=True))
+    return Changed(world(name), _pay(name, as_published=False))
+
+
+def _pay(name: str, *, as_published: bool) -> float:
+    return 2.0 if as_published else 1 / _scale(name)
+
+
+def _scale(name: str) -> float:
+    return SCORES[name].reference - SCORES[name].random
+
+
+def _scored(name: str, returns: npt.NDArray[np.float64]) -> Scored:
     """Bring returns to the scale on which random play is 0 and the best is 1."""
-    scale = SCORES[name].reference - SCORES[name].random
-    variance = float(returns.var(ddof=1)) / len(returns) / scale**2
+    variance = float(returns.var(ddof=1)) / len(returns) / _scale(name) ** 2
     return Scored(normalised(name, float(returns.mean())), variance, len(returns))
 
 
@@ -100,8 +117,3 @@ def ceilings(names: tuple[str, ...]) -> Mapping[str, Ceiling]:
         for name in names
         if name in BY_PICTURES
     }
-
-
-def explained(name: str) -> str:
-    """Say where the best score of a game comes from."""
-    return f"random {SCORES[name].random:g}, best {SCORES[name].reference:g}: {SCORES[name].source}"

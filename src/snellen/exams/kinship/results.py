@@ -17,8 +17,9 @@ from snellen.exams.kinship.findings import (
     mean_of,
     undisturbed,
 )
+from snellen.exams.kinship.games import ceilings
 from snellen.exams.kinship.landscape import landscape, similarities
-from snellen.exams.kinship.measure import Kinship, Unpaired
+from snellen.exams.kinship.measure import Kinship, Unpaired, equation_3
 from snellen.exams.kinship.pictures import called, picture_test, stitched
 from snellen.figures import Curves, Dots, Gallery, Matrix, Table
 from snellen.stats import Interval, Mean, bootstrap, holm
@@ -44,7 +45,9 @@ def grade(exam: Exam, records: Sequence[Record]) -> Result:
         return Result()
     figures: list[Figure | None] = [_difficulty(found, tests)]
     for f in agents:
-        figures += [_heat(f, tests, "paper"), _heat(f, tests, "matched")]
+        figures += [_heat(f, tests, "paper", exam), _heat(f, tests, "matched", exam)]
+    if exam.played:
+        figures += [_unguarded(f, tests) for f in found]
     figures += [_nulls(f) for f in agents]
     alike = {f.subject: similarities(f, tests) for f in agents}
     standings = [a for f in agents if (a := standing(f, tests, alike[f.subject])) is not None]
@@ -52,7 +55,7 @@ def grade(exam: Exam, records: Sequence[Record]) -> Result:
     figures += proxied(standings)
     figures += [_sweep(f, names) for f in agents for names in combinations(tests, 2)]
     figures += [_panel(agents), _complexity(agents), _selves(agents), _numbers(found)]
-    figures.append(_examples(exam, records))
+    figures += [_examples(exam, records), _ceilings(tests)]
     verdicts = [_verdict(f, exam) for f in found]
     verdicts += [v for a in standings if (v := proxy_verdict(a)) is not None]
     verdicts.sort(key=lambda v: [f.subject for f in found].index(v.subject))
@@ -63,6 +66,8 @@ def _verdict(f: Findings, exam: Exam) -> Verdict:
     scores = {test: f.interval(test) for test in f.tests}
     hardest = min(scores, key=lambda test: scores[test].value)
     parts = [f"hardest for it is {hardest} (V = {scores[hardest]:%})."]
+    if exam.played:
+        parts.append(_learnt(f))
     pairs = [p for p in f.pairs.values() if p.matched is not None and p.loss is not None]
     if f.subject in exam.baselines or not pairs:
         return Verdict(f.subject, parts[0])
@@ -88,6 +93,19 @@ def _verdict(f: Findings, exam: Exam) -> Verdict:
     return Verdict(f.subject, " ".join(parts))
 
 
+def _learnt(f: Findings) -> str:
+    """Say which games it surely plays better than by lot, and which not."""
+    adjusted = holm([f.score(test).above(0) for test in f.tests])
+    better = [test for test, p in zip(f.tests, adjusted, strict=True) if p < ALPHA]
+    others = [test for test in f.tests if test not in better]
+    return (
+        f"Surely better than random play (Holm) at {len(better)} of {len(f.tests)} games"
+        + (f": {', '.join(better)}" if better else "")
+        + (f"; not at {', '.join(others)}, where S says nothing" if others else "")
+        + "."
+    )
+
+
 def _difficulty(found: Sequence[Findings], tests: Sequence[str]) -> Dots:
     return Dots(
         name="difficulty",
@@ -107,7 +125,7 @@ def _less(v: Interval) -> Interval:
     return Interval(1 - v.value, 1 - v.high, 1 - v.low)
 
 
-def _heat(f: Findings, tests: Sequence[str], which: str) -> Matrix | None:
+def _heat(f: Findings, tests: Sequence[str], which: str, exam: Exam) -> Matrix | None:
     """Draw S of every pair of tests: the paper's Table 2 and Figure 5."""
     cells: dict[tuple[str, str], Kinship] = {}
     for merger, pair in f.pairs.items():
@@ -118,10 +136,11 @@ def _heat(f: Findings, tests: Sequence[str], which: str) -> Matrix | None:
         return None
     values = [[1.0 if a == b else _value(cells.get((a, b))) for b in tests] for a in tests]
     notes = [["1\n(defined)" if a == b else _note(cells.get((a, b))) for b in tests] for a in tests]
+    unit = "steps" if exam.played else "pictures"
     lessons = {
-        "paper": "V alone after as many pictures as the whole merger has, as in the paper: S then "
+        "paper": f"V alone after as many {unit} as the whole merger has, as in the paper: S then "
         "also holds what halving a lesson costs",
-        "matched": "V alone after as many pictures as the merger has of each test: nought is an "
+        "matched": f"V alone after as many {unit} as the merger has of each test: nought is an "
         "agent whose parts do not disturb each other",
     }[which]
     return Matrix(
@@ -136,6 +155,54 @@ def _heat(f: Findings, tests: Sequence[str], which: str) -> Matrix | None:
         diverging=True,
         percent=False,
         bounds=(-1.0, 1.0),
+    )
+
+
+def _unguarded(f: Findings, tests: Sequence[str]) -> Matrix | None:
+    """Draw S of games as the paper did, whether the gap between two is real or not: Figure 5."""
+    cells = {
+        (m.first, m.second): equation_3(*np.mean(list(p.whole.values()), axis=0).tolist())
+        for m, p in f.pairs.items()
+    }
+    if not cells:
+        return None
+    size = float(np.nanmean(np.abs(list(cells.values()))))
+    values = [
+        [1.0 if a == b else cells.get((a, b), cells.get((b, a), math.nan)) for b in tests]
+        for a in tests
+    ]
+    return Matrix(
+        name=f"s-unguarded-{f.subject}",
+        title=f"S as the paper drew it: {f.subject} (its Figure 5)",
+        caption=f"Without asking whether two games differ in difficulty at all; mean |S| is "
+        f"{size:.2f}. Random play has such a map too, and what both have in common means nothing.",
+        formula="S of the mean scores over repeats, by equation 3",
+        row_names=list(tests),
+        column_names=list(tests),
+        values=values,
+        diverging=True,
+        percent=False,
+        bounds=(-1.0, 1.0),
+    )
+
+
+def _ceilings(tests: Sequence[str]) -> Table | None:
+    """Say how far pictures of a pole can take anybody."""
+    found = ceilings(tuple(tests))
+    if not found:
+        return None
+    return Table(
+        name="ceilings",
+        title="How far pictures of a pole can take anybody",
+        caption="A single frame hides how fast things move, so frames that look alike want "
+        "different pushes. Nobody who sees no more can be right more often than between the last "
+        "two columns.",
+        formula="share of pictures that occur with both labels; right by each picture's commonest "
+        "label (too high), and by the labels of one half about the other (too low)",
+        cells=[
+            {"test": name, "with both labels": c.both, "at least": c.least, "at most": c.most}
+            for name, c in found.items()
+        ],
     )
 
 
@@ -313,7 +380,7 @@ def _examples(exam: Exam, records: Sequence[Record]) -> Gallery | None:
     for spec in exam.tests:
         try:
             test = picture_test(spec)
-        except SnellenError:  # numbers from a file, or pictures that were moved
+        except SnellenError:  # numbers from a file, games, or pictures that were moved
             continue
         if taught.get(test.name) == test.content:
             images, labels = test.lesson(SHOWN, 0)
