@@ -4,8 +4,9 @@ To balance is to have a mean return of 195 or more of 200; the seconds are of on
 
 Each player is judged by 100 games on seeds that it has not practised on, played greedily.
 `--plain` leaves out two remedies that its module names: rewards brought to size, and steps of
-learning that shrink. No claim is made of them; few seeds tell little. Other worlds, and how long to practise in them, can
-be named; their returns are also told as shares of the way from random play to the reference.
+learning that shrink. No claim is made of them; few seeds tell little. Other worlds, and how long
+to practise in them, can be named; their returns are also told as shares of the way from random
+play to the reference.
 
     python benchmarks/dqn.py [--seeds 5] [--plain] [cartpole-v0=30000 taxi=30000 …]
 """

@@ -4,9 +4,9 @@ By deep Q-learning (Mnih et al. 2015) with remedies that have since become usual
 several steps (Peng & Williams 1996), one network that picks the best action and another that
 says what it is worth (van Hasselt et al. 2016), the second a running average of the first
 (Lillicrap et al. 2016). Rewards and observations are brought to size by what the first, random
-moves show, and the steps of learning shrink to nothing. (Of CartPole players without these two,
-one of four had lost it again by the end of its practice; with them, none of six: few, but they
-cost nothing. See `benchmarks/dqn.py --plain`.) A game that was left at its limit is not taken for one that was lost (Pardo et al. 2018). After
+moves show, and the steps of learning shrink to nothing. (Without these two one of four players
+of CartPole fell short, with them none of six: too few to tell, see `benchmarks/dqn.py --plain`.)
+A game that was left at its limit is not taken for one that was lost (Pardo et al. 2018). After
 practice it plays greedily, with the averaged network.
 """
 
