@@ -15,6 +15,10 @@ Games are tests too: practised for so many steps, alone or in turns, and scored 
 (0) to the best (1). An agent whose parts do not disturb each other has S matched = 1 − 2q, and
 no loss; S paper is then what halving the data does, which is told beside it. S is undefined
 unless V_A − V_B is more than three of its standard errors.
+
+The distance of two tests is 1 − S: of all of them it makes a map, a tree, and how diverse they
+are. With `proxies`, who was taught a test is also shown pictures of all others, and what is said
+of two tests by that, for a lesson a test and not one a pair, is set beside S.
 """
 
 from __future__ import annotations

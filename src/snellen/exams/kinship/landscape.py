@@ -142,9 +142,13 @@ def _s(scores: Numbers) -> Numbers:
 
 def landscape(agents: Sequence[Similarities]) -> list[Figure]:
     """Draw what each agent's similarities say, of three tests or more."""
-    agents = [s for s in agents if len(s.tests) >= FEWEST]
-    drawn = [figure for s in agents for figure in (_map(s), _tree(s)) if figure is not None]
-    return [*drawn, *map(_diversity, agents)]
+    drawn = [
+        figure
+        for s in agents
+        if len(s.tests) >= FEWEST
+        for figure in (_map(s), _tree(s), _diversity(s))
+    ]
+    return [figure for figure in drawn if figure is not None]
 
 
 def _map(s: Similarities) -> Map | None:
