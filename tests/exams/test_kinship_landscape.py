@@ -2,6 +2,7 @@
 
 import csv
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -15,7 +16,7 @@ from snellen.core import Answers, Lesson, Sheet
 from snellen.errors import Unable
 from snellen.exams.kinship import transfer
 from snellen.exams.kinship.agreement import PROXIES, proxied, proxy_verdict, standing
-from snellen.exams.kinship.findings import Findings, Merger
+from snellen.exams.kinship.findings import Findings, Merger, findings
 from snellen.exams.kinship.landscape import DRAWS, landscape, redrawn, similarities
 from snellen.exams.kinship.measure import Paired, kinship
 from snellen.exams.kinship.pictures import picture_test
@@ -359,6 +360,24 @@ def test_what_is_not_there_yet_is_not_concluded_from():
     asked = exam(tests=("glyphs", "things"))
     (first, *_), pupil = sources(asked), Pupil()
     assert not asked.grade([conduct(asked, pupil, first)]).figures
+
+
+def test_what_was_seen_before_a_test_was_added_is_still_known_and_does_not_count_first():
+    def record(asked, leep):
+        one = conduct(asked, Pupil(), sources(asked)[0])
+        told = {name: {**row, "leep": leep} for name, row in one.measures["targets"].items()}
+        return replace(one, measures={**one.measures, "targets": told})
+
+    now, before = record(exam(), 0.9), record(exam(tests=("glyphs", "digits")), 0.1)
+    later = record(exam(tests=("glyphs", "glyphs~noisy")), 0.2)
+    (found,) = findings(exam(), [now, before, later])
+    told = found.looked["glyphs"][0]["targets"]
+    assert {name: row["leep"] for name, row in told.items()} == {
+        "digits": 0.9,
+        "things": 0.9,
+        "glyphs~noisy": 0.2,
+    }
+    assert set(now.measures["targets"]) == {"digits", "things"}
 
 
 def test_a_real_agent_shows_what_goes_on_inside_of_it(tmp_path):
