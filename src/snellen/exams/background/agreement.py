@@ -45,7 +45,7 @@ def cohen(ratings: npt.ArrayLike, *, levels: int = LEVELS, weights: Weights = "n
         raise BadSetting(f"Cohen's kappa is of two coders, not of {rated.shape[-1]}; use fleiss")
     is_level = rated[..., None] == np.arange(levels)
     first, second = is_level[..., 0, :].astype(float), is_level[..., 1, :].astype(float)
-    cost = _cost(levels, weights)
+    cost = costs(levels, weights)
     observed = np.mean(cost[rated[..., 0], rated[..., 1]], axis=-1)
     habits = first.mean(axis=-2)[..., :, None] * second.mean(axis=-2)[..., None, :]
     return _beyond_chance(observed, np.sum(habits * cost, axis=(-2, -1)))
@@ -124,16 +124,17 @@ def _rated(ratings: npt.ArrayLike, levels: int) -> Indices:
     return np.asarray(given, np.intp)
 
 
-def _cost(levels: int, weights: Weights) -> Floats:
+def costs(levels: int, weights: Weights) -> Floats:
+    """Return (levels, levels): what it counts to say one where the other was said."""
     apart = np.abs(np.subtract.outer(np.arange(levels), np.arange(levels))).astype(float)
-    costs: dict[str, Floats] = {
+    known: dict[str, Floats] = {
         "none": np.sign(apart),
         "linear": apart,
         "quadratic": apart**2,
     }
-    if weights not in costs:
-        raise BadSetting(f"a kappa is weighted by {', '.join(costs)}, not by {weights!r}")
-    return costs[weights]
+    if weights not in known:
+        raise BadSetting(f"a kappa is weighted by {', '.join(known)}, not by {weights!r}")
+    return known[weights]
 
 
 def _beyond_chance(observed: Any, by_chance: Any) -> Floats:
