@@ -17,15 +17,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import sys
 from pathlib import Path
 
-from snellen.exams.background.training import Table, evaluated, evaluation_lines, kappas
+from snellen.exams.background.training import Table, counted, evaluated, evaluation_lines, kappas
 from snellen.stats import Interval
 
 
 def main(path: Path) -> None:
     table = Table.load(path)
     levels = table.said["levels"]
-    counts = ", ".join(f"{count} {name}" for name, count in levels["counts"].items())
-    print(f"{len(table.models)} models: {counts}; levels by {levels['by']}")
+    print(f"{len(table.models)} models: {counted(levels)}; levels by {levels['by']}")
     for name, values in kappas(table.ratings).items():
         print(f"  {name:26} {Interval(*values):.2f}")
     found = evaluated(table)

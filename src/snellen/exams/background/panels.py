@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PANELS = {
     "CONF true": ("The right answer", "its probability", 0.5),
-    "CONF margin": ("Its lead", "over the best wrong answer", 1.0),
+    "CONF margin": ("Its lead", "over the best other", 1.0),
     "CONF right": ("Right or wrong", "right is 1, wrong is 0", 0.5),
     "CONF max": ("Confidence", "in whichever answer", 0.5),
 }

@@ -201,10 +201,9 @@ def tabled(rated: Rated, left_out: Mapping[str, str]) -> Table:
 def evaluated(table: Table) -> Evaluation:
     """Judge a third of the models by the others, ten times; refuse a table too small for it."""
     if len(table.levels) < FEWEST or len(set(table.levels.tolist())) < 2:
-        counts = ", ".join(f"{n} {name}" for name, n in table.said["levels"]["counts"].items())
         raise BadSetting(
             f"an assessor needs at least {FEWEST} models on at least two levels, and there are "
-            f"{counts}; examine more models, or other ones"
+            f"{counted(table.said['levels'])}; examine more models, or other ones"
         )
     return evaluate(table.rows, table.levels, table.worst)
 
@@ -237,11 +236,10 @@ def kappas(rated: Indices) -> dict[str, list[float]]:
 def card(meta: Mapping[str, Any]) -> str:
     """Return the card of an assessor as text: what it was trained on, and how well it does."""
     models, levels = meta["models"], meta["levels"]
-    counts = ", ".join(f"{count} {name}" for name, count in levels["counts"].items())
     lines = [
         "MODEL CARD",
         f"  what          {meta['what']}",
-        f"  models        {models['count']} of a {models['world']} world: {counts}",
+        f"  models        {models['count']} of a {models['world']} world: {counted(levels)}",
         f"  subjects      {', '.join(models['subjects'])}",
     ]
     if models["lessons"]:
@@ -266,6 +264,11 @@ def card(meta: Mapping[str, Any]) -> str:
     if meta["warning"]:
         lines.append(f"  warning       {meta['warning']}")
     return "\n".join(lines)
+
+
+def counted(levels: Mapping[str, Any]) -> str:
+    """Say how many models are on each level."""
+    return ", ".join(f"{levels['counts'][name]} {name}" for name in LEVELS)
 
 
 def evaluation_lines(evaluation: Evaluation) -> list[str]:
@@ -371,16 +374,18 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outcomes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write rows of an evaluation below each other, intervals in points or as kappas."""
-    head = ("", "accuracy", "kappa", "accuracy over worst-case", "kappa over worst-case")
-    cells = [head]
+    """Write rows of an evaluation below each other, as columns of plain text."""
+    shown = ("accuracy", "kappa", "accuracy over worst-case", "kappa over worst-case")
+    lines = [["", *shown]]
     for row in rows:
-        name, *values = row.values()
-        told = [v if isinstance(v, str) else f"{Interval(*v):.3f}" for v in values]
-        cells.append((name, *told))
-    widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
-    return ["  ".join(f"{c:{w}}" for c, w in zip(line, widths, strict=True)).rstrip()
-            for line in cells]  # fmt: skip
+        cells = [row[name] for name in shown]
+        told = [c if isinstance(c, str) else f"{Interval(*c):.3f}" for c in cells]
+        lines.append([row["assessor"], *told])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
 
 
 def _number(value: Any) -> str:
