@@ -80,7 +80,7 @@ def background_annotate(desk: Desk, run: Path, port: int, coders: int) -> None:
         click.echo(f"left out: {name}: {why}", err=True)
     with closing(pages), serving(pages, port) as server:
         here = f"http://{LOOPBACK}:{server.server_port}"
-        click.echo(f"{len(found)} models to judge, {coders} coders: {here}/")
+        click.echo(f"models to judge: {len(found)}; coders: {coders}; the page: {here}/")
         click.echo(f"how well they agree: {here}/kappas?token={pages.token}")
         click.echo("Ctrl-C ends it; what was answered is kept, and the same command goes on")
         with suppress(KeyboardInterrupt):
