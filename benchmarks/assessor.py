@@ -17,18 +17,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import sys
 from pathlib import Path
 
-from snellen.exams.background.training import Table, counted, evaluated, evaluation_lines, kappas
-from snellen.stats import Interval
+from snellen.exams.background.card import counted, kappa_lines, outcome_lines, outcomes
+from snellen.exams.background.training import Table, evaluated, kappas
 
 
 def main(path: Path) -> None:
     table = Table.load(path)
     levels = table.said["levels"]
     print(f"{len(table.models)} models: {counted(levels)}; levels by {levels['by']}")
-    for name, values in kappas(table.ratings).items():
-        print(f"  {name:26} {Interval(*values):.2f}")
+    print(*kappa_lines(kappas(table.ratings)), sep="\n")
     found = evaluated(table)
-    print(*evaluation_lines(found), sep="\n")
+    print(*outcome_lines(outcomes(found)), sep="\n")
     for name, (accuracy, _) in found.beyond_worst_case.items():
         told = "yes" if accuracy.low > 0 else "no" if accuracy.high < 0 else "it cannot be told"
         print(f"{name} beats worst-case accuracy: {told} ({accuracy:%})")

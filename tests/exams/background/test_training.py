@@ -24,6 +24,7 @@ from snellen.exams.background.annotations import (
     read,
 )
 from snellen.exams.background.assessor import LEVELS, Assessor
+from snellen.exams.background.card import card
 from snellen.exams.background.coders import (
     Gaps,
     expected_kappa,
@@ -32,16 +33,17 @@ from snellen.exams.background.coders import (
     simulated,
 )
 from snellen.exams.background.models import judgeable, models
+from snellen.exams.background.results import judged
 from snellen.exams.background.training import (
+    PAINTED,
     Table,
     background_assessor,
-    card,
     evaluated,
     rated_by_gap,
     rated_by_people,
     trained,
 )
-from tests_repository import painted, photographed, run_of
+from tests_repository import EXAM, painted, photographed, run_of
 
 ROOT = Path(__file__).parents[3]
 CUTS = Gaps(0.1, 0.3)
@@ -59,8 +61,9 @@ def some_table(count=30, seed=0):
     rows = np.column_stack([levels + rng.normal(0, 0.1, count), rng.random(count)])
     names = tuple(f"model {i}" for i in range(count))
     counts = {name: int(np.sum(levels == i)) for i, name in enumerate(LEVELS)}
-    about = {"count": count, "world": "painted", "subjects": ["net"], "lessons": ["plain"],
-             "correlations": [0.5], "settings": [{"count": 6}]}  # fmt: skip
+    about = {"count": count, "world": PAINTED, "subjects": ["net"], "lessons": ["plain"],
+             "correlations": [0.5], "settings": [{"count": 6}],
+             "targets": [5, 7, 9], "measured": {"kernel": "wide"}}  # fmt: skip
     said = {
         "models": about,
         "left out": {"weak": "too few"},
@@ -313,10 +316,13 @@ def test_an_assessor_of_a_table_predicts_and_says_what_it_has_seen(tmp_path):
     assert back.level(dict(zip(table.names, (0.0, 0.5), strict=True))) == "not invariant"
     assert json.loads(json.dumps(back.meta)) == made.meta
     told = card(back.meta)
-    for words in ("30 of a painted world: 10 not invariant, 10 borderline, 10 invariant", "decree",
-                  "random forest", "AdaBoost", "worst-case accuracy", "painted worlds only",
-                  "weak: too few", "count=6", "all (Fleiss)", "scikit-learn"):  # fmt: skip
+    for words in (
+        "30, in a painted world: 10 not invariant, 10 borderline, 10 invariant",
+        *("decree", "random forest", "AdaBoost", "worst-case accuracy", "weak: too few"),
+        *("count=6", "all (Fleiss)", "scikit-learn", "It has seen painted worlds only"),
+    ):
         assert words in told
+    assert told == card(made.meta)
     assert made.meta["kappas"]["all (Fleiss)"][0] == 1
 
 
@@ -339,12 +345,17 @@ def test_the_command_makes_an_assessor_by_gaps(repository, tmp_path, capsys):
     out, kept = tmp_path / "deep" / "a.npz", tmp_path / "t.npz"
     done = command(repository, "-o", out, "--table", kept, "--kappa", 1)
     assert done.exit_code == 0, done.output
-    for words in ("3 not invariant, 3 borderline, 3 invariant", "simulated coders",
-                  "expected kappa: 1", "painted worlds only", f"assessor={out}"):  # fmt: skip
+    for words in (
+        *("3 not invariant, 3 borderline, 3 invariant", "simulated coders", "expected kappa: 1"),
+        *("It has seen painted worlds only", f"assessor={out}"),
+    ):
         assert words in done.output
     table, made = Table.load(kept), Assessor.load(out)
     assert np.array_equal(table.levels, [2, 2, 2, 1, 1, 1, 0, 0, 0])
     assert made.table(table.rows).argmax(axis=1).tolist() == table.levels.tolist()
+    (model,) = models([painted(0.0, subject="a new one")])
+    judgement = judged(model.found, replace(EXAM, assessor=str(out)))
+    assert max(judgement.chances, key=judgement.chances.get) == "invariant"
     runpy.run_path(str(ROOT / "benchmarks" / "assessor.py"))["main"](kept)
     told = capsys.readouterr().out
     assert "random forest beats worst-case accuracy" in told

@@ -68,7 +68,11 @@ def serving(pages: Pages, port: int) -> ThreadingHTTPServer:
               help="How many people may take part: an odd number, to have a majority.")  # fmt: skip
 @click.pass_obj
 def background_annotate(desk: Desk, run: Path, port: int, coders: int) -> None:
-    """Have people judge the variance matrices of a run's models, on a page."""
+    """Have people judge the variance matrices of a run's models, on a page.
+
+    The page is served to this machine alone; coders elsewhere come through a tunnel, such as
+    ssh -L 8642:127.0.0.1:8642 HOST. Answers are kept in RUN/annotations, a CSV file a coder.
+    """
     from snellen.exams.background.models import judgeable, models
 
     if coders % 2 == 0:
@@ -135,19 +139,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(form)
 
     def _answer(self, form: Mapping[str, Sequence[str]] | None) -> None:
-        # a page elsewhere may have its own name lead here (DNS rebinding), but not under our name
-        assert isinstance(self.server, _Server)
-        port = self.server.server_port
-        if self.headers.get("Host") not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
+        # a page elsewhere may have its own name lead here (DNS rebinding), but not under ours;
+        # any port will do, as tunnels have their own
+        if self.headers.get("Host", "").partition(":")[0] not in (LOOPBACK, "localhost"):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return
+        assert isinstance(self.server, _Server)
         try:
             url = urlsplit(self.path)
             query = parse_qs(url.query, max_num_fields=9)
         except ValueError:
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
-        cookie = f"snellen-{port}"  # browsers do not tell apart the ports of a machine
+        # browsers do not tell apart the ports of a machine
+        cookie = f"snellen-{self.server.server_port}"
         session = _cookie(self.headers.get("Cookie", ""), cookie)
         reply = self.own.reply(Asked(url.path, query, form, session))
         self.send_response(reply.status)

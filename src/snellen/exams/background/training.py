@@ -23,6 +23,7 @@ from snellen.errors import BadSetting, LogError, Unable, Unloadable
 from snellen.exams.background import agreement
 from snellen.exams.background.annotations import ASK, ratings, read
 from snellen.exams.background.assessor import LEVELS, Evaluation, evaluate, train
+from snellen.exams.background.card import card, counted, outcomes
 from snellen.exams.background.coders import (
     CODERS,
     Gaps,
@@ -31,7 +32,6 @@ from snellen.exams.background.coders import (
     noise_for,
     simulated,
 )
-from snellen.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +46,7 @@ WARNING = (
     "scenery. Of photographs and large networks it says what it would say of a painted model "
     "with such matrices; whether people would agree has not been measured."
 )
+PAINTED, PHOTOGRAPHED = "in a painted world", "on photographs, at least in part"
 CUTS = (0.1, 0.3)
 KAPPA = 0.63
 """About that of the paper's three coders: Fleiss' .628 (Liao et al. 2022, Table 1)."""
@@ -214,10 +215,9 @@ def trained(table: Table, evaluation: Evaluation) -> Assessor:
         "what": "a random forest on features of variance matrices: does scenery change its mind?",
         **table.said,
         "kappas": kappas(table.ratings),
-        "evaluation": [_plain(row) for row in evaluation.cells()],
-        "worst-case accuracy": [float(table.worst.min()), float(table.worst.max())],
+        "evaluation": outcomes(evaluation),
         "versions": {name: version(name) for name in ("snellen", "numpy", "scikit-learn")},
-        "warning": WARNING if table.said["models"]["world"] == "painted" else "",
+        "warning": WARNING if table.said["models"]["world"] == PAINTED else "",
     }
     return train(table.rows, table.levels, table.names, meta=meta)
 
@@ -231,49 +231,6 @@ def kappas(rated: Indices) -> dict[str, list[float]]:
     }
     made["all (Fleiss)"] = list(agreement.with_interval(agreement.fleiss, rated))
     return {name: [round(x, 4) for x in values] for name, values in made.items()}
-
-
-def card(meta: Mapping[str, Any]) -> str:
-    """Return the card of an assessor as text: what it was trained on, and how well it does."""
-    models, levels = meta["models"], meta["levels"]
-    lines = [
-        "MODEL CARD",
-        f"  what          {meta['what']}",
-        f"  models        {models['count']} of a {models['world']} world: {counted(levels)}",
-        f"  subjects      {', '.join(models['subjects'])}",
-    ]
-    if models["lessons"]:
-        shares = ", ".join(f"{rho:g}" for rho in models["correlations"])
-        lines += [
-            f"  lessons       {', '.join(models['lessons'])}",
-            f"  correlations  {shares} (of scenery and class in a lesson)",
-        ]
-    lines += [f"  left out      {name}: {why}" for name, why in meta["left out"].items()]
-    lines += [f"  settings      {text}" for text in _settings(models["settings"])]
-    lines.append(f"  levels        {levels['by']}")
-    known = {name: value for name, value in levels.items() if name not in ("by", "counts")}
-    lines += [f"                {name}: {_number(value)}" for name, value in known.items()]
-    lines += ["  agreement     Cohen's kappa of two coders, Fleiss' of all"]
-    lines += [
-        f"                {name:26} {Interval(*values):.2f}"
-        for name, values in meta["kappas"].items()
-    ]
-    lines.append("  held out      a third of the models, judged by the others; ten random splits")
-    lines += [f"                {text}" for text in _outcomes(meta["evaluation"])]
-    lines.append("  versions      " + ", ".join(f"{n} {v}" for n, v in meta["versions"].items()))
-    if meta["warning"]:
-        lines.append(f"  warning       {meta['warning']}")
-    return "\n".join(lines)
-
-
-def counted(levels: Mapping[str, Any]) -> str:
-    """Say how many models are on each level."""
-    return ", ".join(f"{levels['counts'][name]} {name}" for name in LEVELS)
-
-
-def evaluation_lines(evaluation: Evaluation) -> list[str]:
-    """Return a table of how forest, AdaBoost and worst-case accuracy did, in plain text."""
-    return _outcomes([_plain(row) for row in evaluation.cells()])
 
 
 @click.command("background-assessor")
@@ -338,18 +295,24 @@ def _writing(path: Path) -> Iterator[None]:
 
 def _about(models: Sequence[Model]) -> dict[str, Any]:
     """Say which models these are: by which subjects, lessons and settings."""
-    exams = {repr(model.exam): model for model in models}
+    from snellen.exams.background.results import JUDGED
+
+    exams, first = {repr(model.exam): model for model in models}, models[0].exam
     return {
         "count": len(models),
-        "world": "painted" if all(m.gap is not None for m in models) else "photographed",
+        "world": PAINTED if all(m.gap is not None for m in models) else PHOTOGRAPHED,
         "subjects": sorted({m.found.subject for m in models}),
         "lessons": sorted({m.lesson for m in models if m.lesson}),
         "correlations": sorted({m.correlation for m in models if m.correlation is not None}),
         "settings": [_settings_of(model) for model in exams.values()],
-        "targets that count": [int(x) for x in np.quantile(
-            [len(m.found.used) for m in models], [0, 0.5, 1]
-        )],
-    }  # fmt: skip
+        "targets": [int(x) for x in np.quantile([len(m.found.used) for m in models], (0, 0.5, 1))],
+        "measured": {
+            "signals": ", ".join(JUDGED),
+            "kernel": first.kernel,
+            "differences": first.differences,
+            "targets": first.include,
+        },
+    }
 
 
 def _settings_of(model: Model) -> dict[str, Any]:
@@ -359,36 +322,3 @@ def _settings_of(model: Model) -> dict[str, Any]:
     usual = settings.shaping(type(model.exam)())
     mine = settings.shaping(model.exam)
     return {name: value for name, value in mine.items() if value != usual[name]}
-
-
-def _settings(of_runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [" ".join(f"{k}={v}" for k, v in sorted(s.items())) or "the defaults" for s in of_runs]
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of an evaluation as JSON holds it."""
-    return {
-        name: [round(x, 4) for x in cell] if isinstance(cell, Interval) else cell
-        for name, cell in row.items()
-    }
-
-
-def _outcomes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write rows of an evaluation below each other, as columns of plain text."""
-    shown = ("accuracy", "kappa", "accuracy over worst-case", "kappa over worst-case")
-    lines = [["", *shown]]
-    for row in rows:
-        cells = [row[name] for name in shown]
-        told = [c if isinstance(c, str) else f"{Interval(*c):.3f}" for c in cells]
-        lines.append([row["assessor"], *told])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-
-
-def _number(value: Any) -> str:
-    if isinstance(value, list):
-        return " and ".join(map(_number, value))
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
