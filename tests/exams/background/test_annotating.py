@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from http import HTTPStatus
+from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
@@ -23,9 +24,11 @@ from snellen.exams.background.assessor import LEVELS
 from snellen.exams.background.clouds import cloud
 from snellen.exams.background.matrices import Kernel, variance_matrix
 from snellen.exams.background.models import models
-from snellen.exams.background.pages import Pages
+from snellen.exams.background.pages import Asked, Pages
 from tests_repository import painted, run_of
 
+CHROMIUM = Path("/usr/bin/chromium")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 LEANS = (0.0, 0.3, 0.6, 0.9)
 ANSWER = {"level": "borderline", "sure": "4"}
 
@@ -117,6 +120,7 @@ def test_a_coder_goes_through_all_models_and_is_thanked(page, browser, found):
     assert {one.model for one in said} == {model.key for model in found}
     assert said[0].seen == ("dark", "speckles")
     assert said[0].sure == 4
+    assert "Your name" in browser.send("/leave", {}).text
     assert all(one.seconds >= 0 and one.at.endswith("+00:00") for one in said)
 
 
@@ -210,7 +214,7 @@ def test_the_same_name_goes_on_where_it_stopped_after_a_restart(page, browser, f
     browser.answer()
     again = Pages(found, Annotations(page.pages.kept.folder), 3)
     assert again.kept.enrol("ada", 3)
-    assert again._next("ada").headers["Location"] == "/model/2"
+    assert again._next(Asked("/", {}, None, ""), "ada").headers["Location"] == "/model/2"
     again.close()
     other = Browser(page.server_port).begin("ADA")
     assert other.path == "/model/2"
@@ -273,6 +277,7 @@ def test_who_leaves_can_answer_no_more(page, browser):
     token = browser.hidden("token")
     assert browser.send("/leave", {}).path == "/"
     assert "Your name" in browser.text
+    assert "ada" not in browser.text
     browser.ask("POST", "/model/1", {"token": token, "earlier": "0", **ANSWER})
     assert answers(page) == []
     assert browser.ask("GET", "/model/1").path == "/"
@@ -401,3 +406,70 @@ def test_what_the_command_cannot_do_is_said(page, tmp_path):
         done = CliRunner().invoke(background_annotate, [str(a) for a in arguments], obj=_Desk())
         assert isinstance(done.exception, error)
         assert said in str(done.exception)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed (Debian's package chromium)")
+    with sync.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        yield made
+        made.close()
+
+
+def tab(chromium, page, name, **how):
+    """Begin as a coder in a real browser, which keeps its complaints."""
+    made = chromium.new_context(**how).new_page()
+    made.faults = []
+    made.on("console", lambda m: made.faults.append(m.text) if m.type == "error" else None)
+    made.on("pageerror", lambda error: made.faults.append(str(error)))
+    made.goto(f"http://localhost:{page.server_port}/")
+    made.fill("#name", name)
+    made.click("button")
+    made.wait_for_url("**/model/1")
+    return made
+
+
+def test_keys_answer_and_go_back(page, chromium):
+    shown = tab(chromium, page, "ada")
+    for keys in ("2", "ArrowRight", "ArrowRight"):
+        shown.keyboard.press(keys)
+    with shown.expect_navigation():
+        shown.keyboard.press("Enter")
+    assert shown.url.endswith("/model/2")
+    with shown.expect_navigation():
+        shown.keyboard.press("b")
+    assert shown.url.endswith("/model/1")
+    assert shown.is_checked("input[value=borderline]")
+    shown.keyboard.press("ArrowLeft")
+    shown.keyboard.press("1")
+    with shown.expect_navigation():
+        shown.keyboard.press("Enter")
+    assert [(one.level, one.sure) for one in answers(page)] == [(1, 4), (2, 3)]
+    assert shown.faults == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_page_works_without_scripts_and_fits(page, chromium, found, width):
+    how = {"viewport": {"width": width, "height": 800}, "java_script_enabled": False}
+    shown = tab(chromium, page, "ada", **how)
+    for _ in found:
+        shown.check("input[value='not invariant']")
+        shown.check("input[name=sure][value='5']")
+        shown.check("input[value=bands]")
+        assert shown.locator("main").bounding_box()["width"] <= width
+        assert not shown.locator(".keys").is_visible()
+        with shown.expect_navigation():
+            shown.click("main button")
+    assert "Thank you" in shown.inner_text("h1")
+    assert [(one.level, one.sure, one.seen) for one in answers(page)] == [(0, 5, ("bands",))] * 4
+    assert shown.faults == []
+
+
+def test_nothing_sticks_out_of_a_narrow_page(page, chromium):
+    shown = tab(
+        chromium, page, "ada-with-a-very-long-name-123", viewport={"width": 320, "height": 700}
+    )
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 320

@@ -130,8 +130,7 @@ class Pages:
         if asked.path == "/kappas":
             return self._kappas(asked, coder)
         if asked.path == "/":
-            again = "?again=1" if asked.query.get("again") else ""
-            return self._next(coder, again) if coder else self._start(asked)
+            return self._next(asked, coder) if coder else self._start(asked)
         place = _place(asked.path)
         if place is None:
             return self._told("There is no such page.", HTTPStatus.NOT_FOUND)
@@ -156,10 +155,11 @@ class Pages:
         order, said = self._order(coder), self.kept.of(coder)
         reached = _reached(order, said)
         if not 1 <= place <= min(reached, len(order)):
-            return self._next(coder)
+            return _gone_to("/")
         key = order[place - 1]
         if not complaint:
             self._shown[coder, key] = time.monotonic()
+        shown = self._pictures(key)
         for following in order[place : place + 1]:
             self._ahead.submit(self._pictures, following)
         before = said.get(key, [])
@@ -184,19 +184,20 @@ class Pages:
             chosen=chosen,
             complaint=complaint,
             again=bool(asked.query.get("again")),
-            panels=self._pictures(key),
+            panels=shown,
             offered=[(level, MEANING[level]) for level in OFFERED],
             sure=list(SURE),
             seen=SEEN,
         )
 
-    def _next(self, coder: str, query: str = "") -> Reply:
+    def _next(self, asked: Asked, coder: str) -> Reply:
         """Go to the first model that this coder has said nothing of, or to the end."""
         order = self._order(coder)
         reached = _reached(order, self.kept.of(coder))
         if reached <= len(order):
-            return _gone_to(f"/model/{reached}{query}")
-        return self._page("done", coder=coder, count=len(order))
+            return _gone_to(f"/model/{reached}{'?again=1' if asked.query.get('again') else ''}")
+        token = self._stamp(asked.session).decode()
+        return self._page("done", coder=coder, count=len(order), token=token)
 
     def _kappas(self, asked: Asked, coder: str) -> Reply:
         """Show how well coders agree, to whoever cannot be swayed by it any more."""

@@ -310,7 +310,7 @@ def _about(models: Sequence[Model]) -> dict[str, Any]:
             "signals": ", ".join(JUDGED),
             "kernel": first.kernel,
             "differences": first.differences,
-            "targets": first.include,
+            "targets that count": "right as they were" if first.include == "right" else "all",
         },
     }
 
