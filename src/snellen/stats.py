@@ -65,7 +65,7 @@ def corrected(accuracy: float, *, chance: float) -> float:
     return (accuracy - chance) / (1 - chance)
 
 
-def wilson(right: int, total: int, level: float = 0.95) -> Interval:
+def wilson(right: float, total: int, level: float = 0.95) -> Interval:
     """Return the score interval of a share (Wilson 1927)."""
     if total == 0:
         return Interval(math.nan, 0.0, 1.0)

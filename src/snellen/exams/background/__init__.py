@@ -20,13 +20,11 @@ Holm-corrected over all keywords of a subject.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from PIL import Image
 from pydantic import Field
 
 from snellen.core import Ability, Attachment, Item, Sheet
@@ -34,8 +32,9 @@ from snellen.errors import BadSetting
 from snellen.exams.background import cases, results
 from snellen.exams.background.cases import CONTROLS, Case, Skipped
 from snellen.exams.background.clouds import confidences, modalities
+from snellen.exams.background.strips import strip
 from snellen.groups import load_groups
-from snellen.images.labelled import asked_labels, choices, open_collection
+from snellen.images.labelled import choices
 from snellen.images.scenery import ANOMALIES, AUGMENTATIONS, UNIFORM, examples, world
 from snellen.images.things import THINGS
 from snellen.seeds import Seed
@@ -54,7 +53,10 @@ FIRST = 1 + len(CONTROLS)
 """Where in a case the scenes begin."""
 PLAIN = "plain"
 PROBES = 270
-SHOWN, SHOWN_SIDE = 12, 96
+SHOWN = 12
+"""Cases of an item whose pictures are kept."""
+NAMED = 3
+"""Scenes that are named of those that were left out for one reason."""
 
 
 @dataclass(frozen=True)
@@ -193,16 +195,11 @@ class Background:
                 for lesson in self.lessons
                 for rho in self.correlations
             ]
-        labels = asked_labels(self.targets, self.column, self.groups)
-        if not labels:
-            raise BadSetting(f"none of the pictures in {self.targets} belongs to {self.groups}")
-        order = Seed("targets", self.most).shuffled(len(labels))
-        names = sorted(labels)
-        chosen = [names[i] for i in np.sort(order[: self.most or len(labels)])]
-        collection, around = open_collection(self.targets, self.column), cases.content(self)
+        cases.check(self)
+        around = cases.around(self)
         return [
-            Item(target=n, label=labels[n], content=collection.content(n), around=around)
-            for n in chosen
+            Item(target=name, label=label, content=cases.content(self, name), around=around)
+            for name, label in cases.targets(self).items()
         ]
 
     def examine(self, item: Item) -> Flow:
@@ -216,7 +213,7 @@ class Background:
             return (yield from self._asked([case], names))
         yield self._lesson(item)
         gap: list[Any] = []
-        own, others, truth = cases.probes(self, PROBES)
+        own, others, truth = cases.probes(self.side, PROBES)
         for images in (own, others):
             answers: Answers = yield Sheet(images, THINGS, truth, prompt=PROMPT)
             gap.append(int(answers.right.sum()))
@@ -234,7 +231,7 @@ class Background:
         truth = np.repeat([names.index(case.label) for case in asked], counts)
         asks: set[Ability] = {"choice", "scores", *(("signals",) if self.signals else ())}
         answers: Answers = yield Sheet(images, names, truth, frozenset(asks), _given(asked), PROMPT)
-        signals = _signals(answers, truth)
+        signals = _signals(answers, truth, inner=self.signals)
         right = answers.right
         told, start = [], 0
         for case, count in zip(asked, counts, strict=True):
@@ -249,9 +246,14 @@ class Background:
                 "right": right[rows].astype(int).tolist(),
                 "signals": {k: np.round(v[rows], 5).tolist() for k, v in signals.items()},
             })  # fmt: skip
-        made: dict[str, Any] = {"cases": told}
+        made: dict[str, Any] = {
+            "cases": told,
+            "choices": len(names),
+            "scenes left out": _by_reason({**cases.left_out(self), **_unread(asked)}),
+            "ontology": Attachment(_packed(self), ".npz"),
+        }
         for place, case in enumerate(asked[:SHOWN]):
-            made[f"strip {place}"] = _strip(case)
+            made[f"strip {place}"] = Attachment(strip(case.pictures), ".jpg")
         return made
 
     def _lesson(self, item: Item) -> Lesson:
@@ -280,23 +282,30 @@ def _given(asked: Sequence[Case]) -> dict[str, Any]:
     return {name: np.array(column) for name, column in columns.items()}
 
 
-def _signals(answers: Answers, truth: Any) -> dict[str, Any]:
+def _signals(answers: Answers, truth: Any, *, inner: bool) -> dict[str, Any]:
     """Reduce what the model gave to one number a picture, in several ways."""
     if answers.scores is None:
         return {}
     sure = confidences(np.exp(log_probabilities(answers.scores)), truth)
     made = {f"CONF {name}": column for name, column in sure.items()}
-    for position, column in answers.signals.items():
+    for position, column in answers.signals.items() if inner else ():
         made |= {f"{position} {name}": values for name, values in modalities(column).items()}
     return made
 
 
-def _strip(case: Case) -> Attachment:
-    """Keep what a case looks like, small: the picture, its controls, and its scenes."""
-    small = [
-        np.asarray(Image.fromarray(p).resize((SHOWN_SIDE, SHOWN_SIDE), Image.Resampling.BOX))
-        for p in case.pictures
-    ]
-    held = io.BytesIO()
-    Image.fromarray(np.concatenate(small, axis=1)).save(held, "JPEG", quality=85)
-    return Attachment(held.getvalue(), ".jpg")
+def _unread(asked: Sequence[Case]) -> dict[str, str]:
+    return {scene: reason for case in asked for scene, reason in case.unread.items()}
+
+
+def _by_reason(scenes: Mapping[str, str]) -> dict[str, Any]:
+    """Say how many scenes were left out for each reason, and name some of them."""
+    found: dict[str, list[str]] = {}
+    for scene, reason in scenes.items():
+        found.setdefault(reason, []).append(scene)
+    return {reason: [len(names), names[:NAMED]] for reason, names in found.items()}
+
+
+@lru_cache(maxsize=2)
+def _packed(exam: Background) -> bytes:
+    """Keep what goes with what among the scenes: a report is made of records alone."""
+    return cases.ontology(exam).packed()

@@ -220,6 +220,11 @@ class Ontology:
         place = Path(path)
         if place.suffix != ".npz":
             raise BadSetting(f"an ontology is saved as .npz, not as {place.name!r}")
+        place.write_bytes(self.packed())
+        return place
+
+    def packed(self) -> bytes:
+        """Return the bytes of an .npz: the same ontology, the same bytes."""
         held = io.BytesIO()
         np.savez_compressed(
             held,
@@ -229,8 +234,7 @@ class Ontology:
             least_count=np.int64(self.least_count),
             least_confidence=np.float64(self.least_confidence),
         )
-        place.write_bytes(held.getvalue())
-        return place
+        return held.getvalue()
 
     def _place(self, keyword: str) -> int:
         if keyword not in self.places:
@@ -242,11 +246,12 @@ class Ontology:
         return self.places[keyword]
 
 
-def load_ontology(path: str | Path) -> Ontology:
-    """Read what `Ontology.saved` wrote."""
-    place = Path(path).expanduser()
+def load_ontology(source: str | Path | bytes) -> Ontology:
+    """Read what `Ontology.saved` wrote, or `packed` returned."""
+    place = "what was packed" if isinstance(source, bytes) else Path(source).expanduser()
     try:
-        with place.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        data = source if isinstance(source, bytes) else Path(place).read_bytes()
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return Ontology(
                 tuple(map(str, file["keywords"])),
                 file["pairs"].astype(np.int64, casting="safe"),

@@ -1,29 +1,35 @@
-"""How much does scenery matter to each subject, and which?"""
+"""How much does scenery matter to each subject, and which?
+
+A target counts once, however many lessons' pupils were asked about it: what is said of it is
+averaged first, and intervals are over targets.
+"""
 
 from __future__ import annotations
 
-import io
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
 from snellen.core import Result, Verdict
-from snellen.errors import SnellenError, Unable
-from snellen.exams.background import cases
+from snellen.errors import SnellenError
 from snellen.exams.background.assessor import LEVELS, Assessor
 from snellen.exams.background.cases import CONTROLS
 from snellen.exams.background.clouds import cloud, most_targets, relative
 from snellen.exams.background.features import features, joined
 from snellen.exams.background.keywords import Effect, Seen, effects
 from snellen.exams.background.matrices import KERNELS, density, raster, variance_matrix
-from snellen.exams.background.ontology import strongest_keywords, strongest_rules
+from snellen.exams.background.ontology import (
+    load_ontology,
+    strongest_keywords,
+    strongest_rules,
+)
+from snellen.exams.background.strips import cut_up
 from snellen.figures import Curves, Dots, Gallery, Table
 from snellen.seeds import Seed
 from snellen.stats import Interval, bootstrap, wilson
@@ -58,8 +64,12 @@ class Findings:
     strips: list[tuple[Any, Any]] = field(default_factory=list)
     """Cases with their pictures in a row."""
     skipped: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
+    """Scenes that could not be used, by reason: how many, and some of their names."""
     gaps: list[tuple[int, int, int]] = field(default_factory=list)
     """Painted: right before classes' own sceneries, before others, and how many were asked."""
+    ontology: Any = None
+    """Of its scenes, as it was kept."""
 
     @cached_property
     def used(self) -> list[Any]:
@@ -72,24 +82,29 @@ class Findings:
         return [np.array(case["right"][FIRST:], float) for case in self.used]
 
     @property
+    def count(self) -> int:
+        """How many targets count."""
+        return len({case["target"] for case in self.used})
+
+    @property
     def original(self) -> Interval:
         """Share of targets that are right as they were."""
-        return wilson(sum(case["right"][OWN] for case in self.told), len(self.told))
+        return _share(self.told, [case["right"][OWN] for case in self.told])
 
     def control(self, name: str) -> Interval:
         """Share of the targets that count that are right as a control."""
         place = 1 + CONTROLS.index(name)
-        return wilson(sum(case["right"][place] for case in self.used), len(self.used))
+        return _share(self.used, [case["right"][place] for case in self.used])
 
     @property
     def composites(self) -> Interval:
         """Share right before scenes, by targets."""
-        return bootstrap([float(right.mean()) for right in self.right])
+        return _mean(self.used, [float(right.mean()) for right in self.right])
 
     @property
     def everywhere(self) -> Interval:
         """Share of targets that are right before all their scenes."""
-        return wilson(sum(bool(right.all()) for right in self.right), len(self.right))
+        return _share(self.used, [bool(right.all()) for right in self.right])
 
     @property
     def plausible(self) -> Interval:
@@ -98,13 +113,14 @@ class Findings:
         for case, right in zip(self.used, self.right, strict=True):
             weights = np.maximum(1 - np.array(case["distances"]), 1e-6)
             shares.append(float(weights @ right / weights.sum()))
-        return bootstrap(shares)
+        return _mean(self.used, shares)
 
     def loss(self, control: str = "") -> Interval:
         """How much lower accuracy is before scenes than as a control, or than as it was."""
         place = 1 + CONTROLS.index(control) if control else OWN
         pairs = zip(self.used, self.right, strict=True)
-        return bootstrap([case["right"][place] - float(right.mean()) for case, right in pairs])
+        lost = [case["right"][place] - float(right.mean()) for case, right in pairs]
+        return bootstrap(_by_target(self.used, lost))
 
     def signal(self, name: str) -> tuple[Floats, Floats]:
         """Return (targets, n + 1) distances and values of a signal, the target itself first."""
@@ -125,14 +141,21 @@ class Findings:
     @cached_property
     def effects(self) -> list[Effect]:
         """What each keyword does."""
+        seen: dict[str, list[tuple[Any, Floats]]] = defaultdict(list)
+        for case, right in zip(self.used, self.right, strict=True):
+            seen[case["target"]].append((case, right))
         return effects(
             [
                 Seen(
-                    [frozenset(filter(None, words.split(";"))) for words in case["words"]],
-                    np.array(case["distances"]),
-                    right,
+                    [
+                        frozenset(filter(None, words.split(";")))
+                        for case, _ in asked
+                        for words in case["words"]
+                    ],
+                    np.concatenate([case["distances"] for case, _ in asked]),
+                    np.concatenate([right for _, right in asked]),
                 )
-                for case, right in zip(self.used, self.right, strict=True)
+                for asked in seen.values()
             ]
         )
 
@@ -153,15 +176,41 @@ class Findings:
         return joined(made)
 
 
+def _by_target(told: Sequence[Any], values: Sequence[float]) -> list[float]:
+    """Average what was found of each target, of whichever lessons' pupils."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for case, value in zip(told, values, strict=True):
+        found[case["target"]].append(float(value))
+    return [sum(own) / len(own) for own in found.values()]
+
+
+def _share(told: Sequence[Any], flags: Sequence[float]) -> Interval:
+    """Return a share of targets with Wilson's interval."""
+    shares = _by_target(told, flags)
+    return wilson(sum(shares), len(shares))
+
+
+def _mean(told: Sequence[Any], shares: Sequence[float]) -> Interval:
+    """Return the mean of shares over targets; if all are 0 or 1, no draw would show any doubt."""
+    means = _by_target(told, shares)
+    if means and sum(means) in (0, len(means)):
+        return wilson(sum(means), len(means))
+    return bootstrap(means)
+
+
 def findings(exam: Background, records: Sequence[Record]) -> list[Findings]:
     """Sort records by subject and, where they were taught, by lesson."""
     made: dict[str, Findings] = {}
-    ordered = sorted(records, key=lambda r: (_lesson_key(r), str(r.item.get("target", ""))))
-    for r in ordered:
+    for r in sorted(records, key=lambda r: (_lesson_key(r), r.fingerprint, r.item.key)):
         who = r.subject + _lesson_of(exam, r)
-        classes = len(set(r.trials["truth"])) if not exam.targets and r.trials else 0
-        chance = 1 / classes if classes else math.nan
-        own = made.setdefault(who, Findings(who, r.subject, chance, exam.include))
+        own = made.setdefault(who, Findings(who, r.subject, math.nan, exam.include))
+        if "choices" in r.measures:
+            own.chance = 1 / r.measures["choices"]
+        own.ontology = own.ontology or r.measures.get("ontology")
+        for reason, (count, names) in r.measures.get("scenes left out", {}).items():
+            before, known = own.left_out.get(reason, (0, []))
+            both = sorted({*known, *names})
+            own.left_out[reason] = max(before, count, len(both)), both
         told = r.measures["cases"]
         own.strips += [
             (case, r.measures[f"strip {place}"])
@@ -204,15 +253,16 @@ class Judgement:
 
 def judged(f: Findings, exam: Background) -> Judgement:
     """Have the assessor judge the subject's matrices."""
-    if len(f.used) < FEW_TARGETS:
-        return Judgement({}, f"only {len(f.used)} targets count")
+    if f.count < FEW_TARGETS:
+        return Judgement({}, f"only {f.count} of {FEW_TARGETS} targets that it takes count")
+    usual = replace(exam, kernel="wide", differences="absolute")  # as it was trained
     try:
         assessor = load_assessor(exam.assessor)
         names = list(dict.fromkeys(name.rpartition(" ")[0] for name in assessor.names))
         if missing := [name for name in names if name not in f.names]:
             return Judgement({}, f"the assessor asks for {missing[0]}")
-        chances = assessor.probabilities(f.features(exam, names))
-    except (SnellenError, Unable) as error:
+        chances = assessor.probabilities(f.features(usual, names))
+    except SnellenError as error:
         return Judgement({}, str(error))
     return Judgement(dict(zip(LEVELS, map(float, chances), strict=True)))
 
@@ -242,18 +292,26 @@ def grade(exam: Background, records: Sequence[Record]) -> Result:
         for f in known:
             shown = [name for name in JUDGED[1:] if name in f.names]
             shown += [n for n in f.names if not n.startswith("CONF") and n.endswith(" max")]
-            if len(f.used) >= FEW_TARGETS and shown:
+            if f.count >= FEW_TARGETS and shown:
                 figures += _matrix_figures(f, exam, shown)
         figures += [_keywords(known), _numbers(known)]
-    figures += [_skipped(found), *_ontology(exam)]
+    figures += [_skipped(found), *_ontology(found)]
     return Result(verdicts, [figure for figure in figures if figure is not None])
 
 
 def _verdict(f: Findings, judgement: Judgement, exam: Background) -> Verdict:
+    if not f.told:
+        why = next(iter(f.skipped.values()), "no target was asked about")
+        return Verdict(
+            f.who,
+            f"nothing can be said: all {len(f.skipped)} targets were left out, the first because "
+            f"{why}.",
+        )
     if not f.used:
         return Verdict(
             f.who,
-            f"nothing can be said: of {len(f.told)} targets none was right as it was.",
+            f"nothing can be said: of {len(_by_target(f.told, [0] * len(f.told)))} targets none "
+            "was right as it was.",
             "poor",
         )
     parts, tone, score = [], "plain", None
@@ -269,7 +327,7 @@ def _verdict(f: Findings, judgement: Judgement, exam: Background) -> Verdict:
     else:
         parts.append(f"not judged: {judgement.why_not}.")
     parts.append(
-        f"Of {len(f.used)} targets that count (right as they were: {f.original:%}), it is right "
+        f"Of {f.count} targets that count (right as they were: {f.original:%}), it is right "
         f"before {f.composites:%} of other sceneries, and before all of them on {f.everywhere:%}; "
         f"back on their own ground {f.control('re-pasted'):%}, alone on grey "
         f"{f.control('alone'):%}."
@@ -319,22 +377,19 @@ def _parts(found: Sequence[Findings]) -> Dots:
 def _by_distance(found: Sequence[Findings]) -> Curves:
     """Draw accuracy by semantic distance; bins hold as many pictures each."""
     every = np.concatenate([np.array(c["distances"]) for f in found for c in f.used])
-    edges = np.unique(np.quantile(every, np.linspace(0, 1, BINS + 1)))
+    # ends that are distances themselves: no bin is empty
+    edges = np.unique(np.quantile(every, np.linspace(0, 1, BINS + 1), method="inverted_cdf"))
     bins = max(len(edges) - 1, 1)
-    middles = [
-        float(every[_binned(every, edges) == b].mean())
-        if (_binned(every, edges) == b).any()
-        else 0.0
-        for b in range(bins)
-    ]
+    middles = [float(every[_binned(every, edges) == b].mean()) for b in range(bins)]
     series = {}
     for f in found:
-        rows = np.full((len(f.used), bins, 2), 0.0)
-        for i, (case, right) in enumerate(zip(f.used, f.right, strict=True)):
+        rows = {case["target"]: np.zeros((bins, 2)) for case in f.used}
+        for case, right in zip(f.used, f.right, strict=True):
             places = _binned(np.array(case["distances"]), edges)
             for b in range(bins):
-                rows[i, b] = right[places == b].sum(), (places == b).sum()
-        series[f.who] = [_ratio(rows[:, b]) for b in range(bins)]
+                rows[case["target"]][b] += right[places == b].sum(), (places == b).sum()
+        table = np.stack(list(rows.values()))
+        series[f.who] = [_ratio(table[:, b]) for b in range(bins)]
     chances = {f.chance for f in found if not math.isnan(f.chance)}
     return Curves(
         name="distance",
@@ -396,20 +451,7 @@ def _pictures_of_hurt(f: Findings) -> Gallery | None:
     wanted = [e.word for e in f.effects if e.hurts][:3] or [
         e.word for e in f.effects if e.plain.value < 0
     ][:2]
-    shelves = {}
-    for word in wanted:
-        pictures: list[Any] = []
-        texts: list[str] = []
-        for case, strip in f.strips:
-            row = _cut_up(strip.data)
-            for place, words in enumerate(case["words"]):
-                if word in words.split(";") and not case["right"][FIRST + place]:
-                    if case["right"][OWN] and len(pictures) < WORST:
-                        pictures += [row[OWN], row[FIRST + place]]
-                        texts += [case["label"], f"wrong, d = {case['distances'][place]:.2f}"]
-                    break
-        if pictures:
-            shelves[word] = np.stack(pictures), texts
+    shelves = {word: shelf for word in wanted if (shelf := _shelf(f, word))}
     if not shelves:
         return None
     return Gallery(
@@ -422,10 +464,23 @@ def _pictures_of_hurt(f: Findings) -> Gallery | None:
     )
 
 
-def _cut_up(strip: bytes) -> Any:
-    whole = np.asarray(Image.open(io.BytesIO(strip)).convert("RGB"))
-    side = whole.shape[0]
-    return whole.reshape(side, -1, side, 3).swapaxes(0, 1)
+def _shelf(f: Findings, word: str) -> tuple[Any, list[str]] | None:
+    """Pair the first targets that were right as they were with a wrong answer before a keyword."""
+    pictures: list[Any] = []
+    texts: list[str] = []
+    for case, strip in f.strips:
+        wrong = [
+            place
+            for place, words in enumerate(case["words"])
+            if word in words.split(";") and not case["right"][FIRST + place]
+        ]
+        if wrong and case["right"][OWN]:
+            row = cut_up(strip.data)
+            pictures += [row[OWN], row[FIRST + wrong[0]]]
+            texts += [case["label"], f"wrong, d = {case['distances'][wrong[0]]:.2f}"]
+        if len(pictures) >= WORST:
+            break
+    return (np.stack(pictures), texts) if pictures else None
 
 
 def _matrix_figures(f: Findings, exam: Background, names: Sequence[str]) -> list[Figure]:
@@ -484,8 +539,8 @@ def _numbers(found: Sequence[Findings]) -> Table:
     for f in found:
         row: dict[str, Any] = {
             "subject": f.who,
-            "targets": len(f.told),
-            "that count": len(f.used),
+            "targets": len({case["target"] for case in f.told}),
+            "that count": f.count,
             "as it was − before scenes": f.loss(),
             "re-pasted − before scenes": f.loss("re-pasted"),
             "alone − before scenes": f.loss("alone"),
@@ -493,8 +548,12 @@ def _numbers(found: Sequence[Findings]) -> Table:
             "plausible": f.plausible,
         }
         if f.gaps:
-            own, others, asked = (sum(column) for column in zip(*f.gaps, strict=True))
-            row |= {"own sceneries": wilson(own, asked), "others": wilson(others, asked)}
+            # each lesson's pupil is asked about the same objects: they count once
+            own, others, asked = (sum(c) / len(f.gaps) for c in zip(*f.gaps, strict=True))
+            row |= {
+                "own sceneries": wilson(own, round(asked)),
+                "others": wilson(others, round(asked)),
+            }
         rows.append(row)
     return Table(
         name="losses",
@@ -508,29 +567,36 @@ def _numbers(found: Sequence[Findings]) -> Table:
 
 
 def _skipped(found: Sequence[Findings]) -> Table | None:
-    reasons: dict[str, list[str]] = defaultdict(list)
+    targets: dict[str, set[str]] = defaultdict(set)
+    scenes: dict[str, tuple[int, set[str]]] = {}
     for f in found:
         for target, reason in f.skipped.items():
-            if target not in reasons[reason]:
-                reasons[reason].append(target)
-    if not reasons:
+            targets[reason].add(target)
+        for reason, (count, names) in f.left_out.items():
+            before, known = scenes.get(reason, (0, set()))
+            scenes[reason] = max(before, count), known | set(names)
+    told = [("target", reason, len(names), sorted(names)) for reason, names in targets.items()]
+    told += [("scene", reason, count, sorted(names)) for reason, (count, names) in scenes.items()]
+    if not told:
         return None
     return Table(
-        name="skipped",
-        title="Targets that were left out",
-        caption="A mask that is no good, or a picture that cannot be read.",
-        formula="the mask's gate: area 3–70 %, soft share below 15 %, in one piece",
+        name="left-out",
+        title="Pictures that were left out",
+        caption="Targets: the picture or its mask cannot be read, the mask is no good to cut "
+        "along, or no scene fits. Scenes: they cannot be read, or nothing is known of them.",
+        formula="a mask's gate: area 3–70 %, soft share below 15 %, mostly in one piece, touching "
+        "two sides at most",
         cells=[
-            {"reason": reason, "targets": len(names), "such as": ", ".join(names[:3])}
-            for reason, names in sorted(reasons.items(), key=lambda pair: -len(pair[1]))
+            {"picture": kind, "reason": reason, "how many": count, "such as": ", ".join(names[:3])}
+            for kind, reason, count, names in sorted(told, key=lambda row: (row[0], -row[2], row))
         ],
     )
 
 
-def _ontology(exam: Background) -> list[Figure]:
-    """Show what goes with what in the scenes, if they are still where they were."""
-    try:
-        ontology = cases.ontology(exam)
-    except SnellenError:
+def _ontology(found: Sequence[Findings]) -> list[Figure]:
+    """Show what goes with what in the scenes, as the first subject's records have it."""
+    kept = [f.ontology.data for f in found if f.ontology]
+    if not kept:
         return []
+    ontology = load_ontology(kept[0])
     return [strongest_keywords(ontology), strongest_rules(ontology)]
