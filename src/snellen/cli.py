@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from snellen.core import Exam, Record
+    from snellen.core import Exam, Record, Subject
     from snellen.engine import Work
     from snellen.log import Plan, RunFolder
     from snellen.report import Report
@@ -92,7 +92,7 @@ def main(ctx: click.Context, *, debug: bool) -> None:  # noqa: ARG001 — the gr
 
 
 class _Desk:
-    """What commands that exams bring along may do with run folders."""
+    """What commands that exams bring along may do with run folders and subjects."""
 
     def read(self, folder: Path) -> Sequence[Record]:
         """Return the complete records of a run."""
@@ -112,6 +112,12 @@ class _Desk:
             if record.key not in known:
                 run.append(record)
         terminal.conclude(_report(run))
+
+    def subject(self, who: str) -> Subject:
+        """Return the subject of that name, file or address."""
+        from snellen import plugins
+
+        return plugins.subject(who)
 
 
 def _run_options(command: Any) -> Any:

@@ -356,13 +356,16 @@ class Result:
 
 
 class Desk(Protocol):
-    """What a command that an exam brings along may do with run folders."""
+    """What a command that an exam brings along may do with run folders and subjects."""
 
     def read(self, folder: Path) -> Sequence[Record]:
         """Return the complete records of a run."""
 
     def keep(self, folder: Path, exam: Exam, records: Sequence[Record]) -> None:
         """Log records that were made elsewhere, and write and tell the report."""
+
+    def subject(self, who: str) -> Subject:
+        """Return the subject of that name, file or address."""
 
 
 @runtime_checkable
