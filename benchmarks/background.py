@@ -191,7 +191,8 @@ def examined(name: str, exam: Background, root: Path) -> None:
     print(
         f"  inside the model {inside.seconds:.1f} s for {inside.calls} pictures; outside "
         f"{outside:.1f} s, {100 * outside / inside.seconds:.0f} % of it; wanted: 25 % at most\n"
-        f"  besides: GrabCut {masks.seconds:.1f} s for {masks.calls} targets; grading {graded:.1f} s"
+        f"  besides: GrabCut {masks.seconds:.1f} s for {masks.calls} targets; "
+        f"grading {graded:.1f} s"
     )
 
 

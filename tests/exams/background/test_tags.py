@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from snellen.errors import BadAnswer, BadSetting, UnknownName, Unloadable
-from snellen.exams.background.stuff import STUFF, stuff_tags
+from snellen.exams.background.stuff import STUFF, nearest_stuff, stuff_tags
 from snellen.exams.background.tags import PAPER, Rules, load_tags, tags_from_answers
 from tests_scenes import presences, tagged
 
@@ -208,3 +208,14 @@ def test_every_rule_about_stuff_can_hold_and_a_picture_is_judged_by_itself():
     alone = [stuff_tags(images[i : i + 1]).strengths[0] for i in range(70)]
     assert (together.strengths == alone).all()
     assert len(stuff_tags(images[:0])) == 0
+
+
+def test_a_picture_in_which_nothing_stands_out_has_what_comes_nearest():
+    cells = np.random.default_rng(0).integers(40, 130, (12, 12, 3))
+    dull = np.kron(cells, np.ones((4, 4, 1))).astype(np.uint8)
+    looked = stuff_tags(dull[None], ("dull",))
+    assert not looked.words("dull")
+    shares = {w: s / STUFF[w][1] for w, s in zip(STUFF, looked.strengths[0], strict=True)}
+    assert nearest_stuff(dull) == (max(shares, key=shares.get),)
+    white = np.full((48, 48, 3), 255, np.uint8)
+    assert nearest_stuff(white) == stuff_tags(white[None], ("white",)).words("white")

@@ -20,7 +20,7 @@ from snellen.exams.background.distance import Distances, Scenes
 from snellen.exams.background.ontology import Ontology
 from snellen.exams.background.relatives import Relatives, load_relatives
 from snellen.exams.background.search import Search, Span, Target, choose
-from snellen.exams.background.stuff import stuff_tags
+from snellen.exams.background.stuff import nearest_stuff, stuff_tags
 from snellen.exams.background.tags import Tags, load_tags
 from snellen.images.compositing import Cut, Squashed, cut, ground, repasted
 from snellen.images.labelled import asked_labels, choices, open_collection
@@ -108,7 +108,7 @@ def _words(library: Library, name: str, own: Picture) -> tuple[str, ...]:
     """Return the keywords of a target's own scenery: its tags', or what its ground looks like."""
     if name in library.of_targets:
         return library.tags.words(library.of_targets[name])
-    return stuff_tags(own[None], (name,)).words(name)
+    return nearest_stuff(own)
 
 
 def _readable(
@@ -298,7 +298,7 @@ def _without_place(error: Unloadable) -> str:
     """Return what is wrong with a picture, without its name: it is told beside it."""
     told = str(error)
     start = told.find("cannot be read")
-    return told[start:].replace("'the file'", "it") if start >= 0 else told
+    return told[start:].replace(" 'the file'", "") if start >= 0 else told
 
 
 # --- the painted world ---

@@ -197,6 +197,18 @@ def stuff_tags(images: Images, pictures: Sequence[str] = ()) -> Tags:
     return Tags(names, tuple(STUFF), present, np.clip(values, 0, 1).astype(np.float32))
 
 
+def nearest_stuff(picture: npt.NDArray[np.uint8]) -> tuple[str, ...]:
+    """Return the keywords of a picture, strongest first; if it has none, what comes nearest to one.
+
+    >>> nearest_stuff(np.full((9, 9, 3), (150, 100, 110), np.uint8))
+    ('plain',)
+    """
+    tags = stuff_tags(picture[None], ("it",))
+    assert tags.strengths is not None
+    least = np.array([least for _, least in STUFF.values()])
+    return tags.words("it") or (tags.keywords[int((tags.strengths[0] / least).argmax())],)
+
+
 def _small(images: Images) -> Values:
     """Average pictures down to cells, never up; grey ones get three equal channels."""
     sums, cells = images, np.ones((1, 1, 1, 1))
