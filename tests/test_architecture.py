@@ -20,7 +20,7 @@ RANK = {
     **dict.fromkeys(["settings", "sources", "figures", "groups"], 2),
     **dict.fromkeys(["images"], 3),
     **dict.fromkeys(["exams", "subjects", "plugins", "log", "sitting"], 4),
-    **dict.fromkeys(["engine", "report", "compare"], 5),
+    **dict.fromkeys(["engine", "report", "compare", "study"], 5),
     **dict.fromkeys(["show", "export", "doctor", "testing", "terminal"], 6),
     **dict.fromkeys(["cli"], 7),
     **dict.fromkeys(["__main__"], 8),
@@ -28,7 +28,7 @@ RANK = {
 SWAMP = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "handler"}
 HEAVY = {
     *("torch", "keras", "onnxruntime", "sklearn", "transformers", "distributed", "matplotlib"),
-    "numba",
+    *("numba", "sqlalchemy", "alembic", "starlette", "uvicorn", "httpx"),
 }
 
 

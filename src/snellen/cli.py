@@ -18,6 +18,7 @@ import click
 
 from snellen import terminal
 from snellen.blurbs import blurb
+from snellen.study.command import study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,6 +89,9 @@ snellen report runs/abstraction               one HTML file
 def main(ctx: click.Context, *, debug: bool) -> None:  # noqa: ARG001 — the group reads it
     """Run a command; `HELP` says which there are."""
     ctx.obj = _read
+
+
+main.add_command(study)
 
 
 def _read(folder: Path) -> Sequence[Record]:

@@ -32,6 +32,8 @@ HUMAN: frozenset[Ability] = frozenset({"choice", "study"})
 """An exam that needs no more than this is open to people."""
 PASS = -1
 """The choice of whoever declines to choose."""
+PERSON, PEOPLE = "person-", "people"
+"""How a person's fingerprint begins, and the name under which persons are reported together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +70,9 @@ class Sheet:
     given: Mapping[str, Column] = field(default_factory=dict)
     """Conditions the pictures were made under, a column each, for the log."""
     prompt: str = ""
+    instead: tuple[str, ...] = ()
+    """What may be replied in place of a choice, such as to be shown more: numbered after the
+    choices."""
 
     def __post_init__(self) -> None:
         _check_images(self.images)
@@ -84,11 +89,14 @@ class Sheet:
 
     def blind(self) -> Sheet:
         """Return the sheet as a subject may see it: without the truth."""
-        return Sheet(self.images, self.choices, asks=self.asks, prompt=self.prompt)
+        return Sheet(
+            self.images, self.choices, asks=self.asks, prompt=self.prompt, instead=self.instead
+        )
 
     def ids(self) -> npt.NDArray[np.uint64]:
         """Name each stimulus by its pixels and its question: equal ones share an id."""
-        question = repr((self.images.shape[1:], self.images.dtype.str, self.choices, self.prompt))
+        asked = (self.images.shape[1:], self.images.dtype.str, self.choices, self.prompt)
+        question = repr((*asked, self.instead) if self.instead else asked)
         salt = hashlib.blake2b(question.encode(), digest_size=16).digest()
         digests = b"".join(
             hashlib.blake2b(picture.tobytes(), digest_size=8, key=salt).digest()
@@ -102,7 +110,8 @@ class Answers:
     """What a subject gave back, a row a picture; what was not asked stays empty."""
 
     choice: Indices
-    """Index into the sheet's choices; `PASS` where none was made."""
+    """Index into the sheet's choices and, after them, what may be replied instead; `PASS` where
+    none was made."""
     scores: npt.NDArray[np.floating[Any]] | None = None
     """(n, choices): higher is likelier; monotone in the subject's belief."""
     signals: Mapping[str, Column] = field(default_factory=dict)
@@ -210,6 +219,11 @@ class Record:
         """What makes two records answers to the same question by the same subject."""
         settings = json.dumps(self.settings, sort_keys=True)
         return self.exam, self.version, settings, self.fingerprint, self.item.key
+
+    @property
+    def party(self) -> str:
+        """Whom it speaks for in a report: each subject for itself, persons for people."""
+        return PEOPLE if self.fingerprint.startswith(PERSON) else self.subject
 
 
 class Figure(Protocol):

@@ -160,8 +160,9 @@ def _alike(places: Sequence[_Place]) -> list[tuple[Subject, list[_Place]]]:
     groups: dict[Any, list[_Place]] = {}
     for place in places:
         if isinstance(sheet := place.sitting.step, Sheet):
-            kind = sheet.images.shape[1:], sheet.images.dtype.str, sheet.choices, sheet.prompt
-            groups.setdefault((id(place.pupil), kind, sheet.asks), []).append(place)
+            kind = sheet.images.shape[1:], sheet.images.dtype.str, sheet.prompt
+            offer = sheet.choices, sheet.instead
+            groups.setdefault((id(place.pupil), kind, offer, sheet.asks), []).append(place)
     return [(group[0].pupil, group) for group in groups.values()]
 
 
@@ -201,10 +202,11 @@ def mark(sheet: Sheet, answers: Answers, who: str = "") -> Answers:
             f"{subject} answered {len(sheet)} pictures with choices of shape {choice.shape}; "
             "let it return one index a picture, in their order"
         )
-    if len(choice) and not (choice.min() >= PASS and choice.max() < len(sheet.choices)):
+    offered = len(sheet.choices) + len(sheet.instead)
+    if len(choice) and not (choice.min() >= PASS and choice.max() < offered):
         raise BadAnswer(
             f"{subject} gave choices from {choice.min()} to {choice.max()}, and the sheet offers "
-            f"0..{len(sheet.choices) - 1}; let it return places of its choices, or {PASS} for none"
+            f"0..{offered - 1}; let it return places of its choices, or {PASS} for none"
         )
     if "signals" in sheet.asks and not answers.signals:
         raise BadAnswer(
@@ -247,7 +249,7 @@ def _checked_scores(
 
 
 def _trial_columns(number: int, sheet: Sheet, answers: Answers) -> dict[str, Any]:
-    names = np.array([*sheet.choices, ""])  # PASS is the last place
+    names = np.array([*sheet.choices, *sheet.instead, ""])  # PASS is the last place
     columns: dict[str, Any] = {
         "sheet": np.full(len(sheet), number, np.int16),
         "stimulus": sheet.ids(),

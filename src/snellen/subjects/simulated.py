@@ -33,6 +33,7 @@ class Simulated:
     slips: float = 0.05
     """Share of answers that are given at random."""
     memory: Any = field(default=None, repr=False)
+    """Of each choice: how many it saw, and their sum through its eyes."""
 
     @property
     def name(self) -> str:
@@ -42,14 +43,17 @@ class Simulated:
     @property
     def fingerprint(self) -> str:
         """Who, and with which eyes."""
-        return f"simulated-1-{self.person}-{self.blur}-{self.slips}"
+        return f"simulated-2-{self.person}-{self.blur}-{self.slips}"
 
     def study(self, lesson: Lesson) -> Simulated:
-        """Remember the blurred mean of each choice."""
+        """Remember the blurred mean of each choice, over all lessons."""
         shown = self._seen(lesson.images)
-        known = np.unique(lesson.labels)
-        means = np.stack([shown[lesson.labels == choice].mean(axis=0) for choice in known])
-        return replace(self, memory=(known, means))
+        memory = dict(self.memory or {})
+        for choice in map(int, np.unique(lesson.labels)):
+            count, total = memory.get(choice, (0, 0.0))
+            own = shown[lesson.labels == choice]
+            memory[choice] = count + len(own), total + own.sum(axis=0)
+        return replace(self, memory=memory)
 
     def answer(self, sheet: Sheet) -> Answers:
         """Name what each picture is most like; guess when nothing was ever shown."""
@@ -58,8 +62,9 @@ class Simulated:
         slip, guess, pace = np.array(draws).reshape(-1, 3).T
         guessed = (guess * len(sheet.choices)).astype(np.intp)
         named = guessed
-        if self.memory is not None:
-            known, means = self.memory
+        if self.memory:
+            known = np.array(list(self.memory))
+            means = np.stack([total / count for count, total in self.memory.values()])
             named = known[distances(self._seen(sheet.images), means).argmin(axis=1)]
         seconds = 0.4 + 0.5 * np.exp(2 * pace - 1)
         return Answers(np.where(slip < self.slips, guessed, named), seconds=seconds)
