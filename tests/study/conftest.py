@@ -11,22 +11,10 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="the extra 'study' is not installed")
 
-from snellen.study.design import draft, read
+from snellen.study.design import read
 from snellen.study.serving import opened
 from snellen.study.store import Store
-
-CONTACT = ('contact = ""', 'contact = "A. Lab <lab@example.org>"')
-
-
-def write_study(folder, exam, settings, *changes, name="study.toml"):
-    """Write a study file as `study new` does, with some lines changed."""
-    text = draft(exam, settings)
-    for old, new in (CONTACT, *changes):
-        assert old in text, old
-        text = text.replace(old, new)
-    path = Path(folder, name)
-    path.write_text(text, "utf-8")
-    return path
+from study_files import write_study
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +33,10 @@ def postgres(tmp_path_factory):
 
 
 class Cluster:
-    """A PostgreSQL server in a folder, reached by a socket in it."""
+    """A PostgreSQL server in a folder, reached by a socket in it.
+
+    It does not sync: what these tests kill are programs, not the machine.
+    """
 
     def __init__(self, programs, folder):
         self.programs, self.folder, self.count = programs, folder, 0
@@ -55,7 +46,7 @@ class Cluster:
         self._run("initdb", "-D", folder / "data", "-A", "trust", "-U", "snellen", "--no-sync")
 
     def start(self):
-        settings = f"-k {self.folder} -c listen_addresses= -c max_connections=60"
+        settings = f"-k {self.folder} -c listen_addresses= -c max_connections=60 -c fsync=off"
         log = self.folder / "log"
         self._run("pg_ctl", "-D", self.folder / "data", "-w", "-l", log, "-o", settings, "start")
 

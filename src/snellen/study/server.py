@@ -8,6 +8,7 @@ Pictures have names that say nothing, and are given only to whoever has them on 
 from __future__ import annotations
 
 import io
+import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -56,6 +57,8 @@ CONTROL = "control"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 KEYS = "123456789abcdeghiklmnopqrstuvwxyz"
 """On the keyboard, for each answer in turn; F and J are for two of them."""
+FEW = 3
+"""So many choices stand as the exam has them, side by side; more of them alphabetically."""
 CRISP = 1
 """Pictures of so many channels are line drawings, enlarged with hard edges."""
 LONGEST_ANSWER = 86_400.0
@@ -384,6 +387,12 @@ def _reply(choice: int | None, fields: Mapping[str, str]) -> Reply:
     return Reply(choice, seconds, dropped)
 
 
+def _alphabetical(text: str) -> tuple[int, str]:
+    """Order numbers by size, and letters whatever accents they bear."""
+    plain = unicodedata.normalize("NFD", text.casefold())
+    return (int(text), "") if text.isdecimal() else (0, plain)
+
+
 def _whole(text: str | None) -> int | None:
     if text is None or not text.isascii() or not text.isdigit() or len(text) > 6:
         return None
@@ -401,13 +410,20 @@ def _arranged(page: Page, told: Words) -> dict[str, Any]:
     pictures = {shown.choice: shown for shown in page.key}
     for button in buttons:
         button["picture"] = pictures.get(button["value"])
+    offered = buttons[: len(page.choices)]
+    if len(offered) > FEW and not page.key:
+        offered = sorted(offered, key=lambda button: _alphabetical(str(button["text"])))
+        for button, key in zip(offered, KEYS, strict=False):
+            button["key"] = key
     shelves = [
         (button, [(n, s) for n, s in enumerate(page.board) if s.choice == button["value"]])
         for button in buttons[: len(page.choices)]
     ]
     newest = page.board[-1] if page.told and page.board else None
+    truth = buttons[page.told[1]]["text"] if page.told else ""
     return {
-        "offered": buttons[: len(page.choices)],
+        "truth": truth,
+        "offered": offered,
         "instead": buttons[len(page.choices) :],
         "shelves": [shelf for shelf in shelves if shelf[1] or len(page.choices) == 2],
         "newest": newest,

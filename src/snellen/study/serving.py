@@ -19,10 +19,14 @@ from snellen.study.server import make_app
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from starlette.applications import Starlette
+
     from snellen.study.design import Design
     from snellen.study.store import Store
 
 HERE = "127.0.0.1"
+A_LOOK = 75
+"""Seconds for which a connection is kept while somebody looks at a picture."""
 
 
 def serve(
@@ -31,17 +35,10 @@ def serve(
     """Serve until stopped. No request is logged: a log would hold addresses."""
     app = make_app(design, store, public)
     warm(design)
-    config = uvicorn.Config(
-        app,
-        host=HERE,
-        port=port,
-        access_log=False,
-        log_level=logging.WARNING,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=5,
+    server = _Server(
+        _config(app, port, logging.WARNING),
+        lambda at: _tell(app.state.house.links(public or at), told),
     )
-    server = _Server(config, lambda at: _tell(app.state.house.links(public or at), told))
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
     if not server.started:
@@ -52,9 +49,8 @@ def serve(
 def opened(design: Design, store: Store, port: int = 0, **options: Any) -> Iterator[str]:
     """Have a study open meanwhile, for simulated participants; the address is yielded."""
     app = make_app(design, store, **options)
-    config = uvicorn.Config(app, host=HERE, port=port, access_log=False, log_level=logging.ERROR)
     up: queue.SimpleQueue[str] = queue.SimpleQueue()
-    server = _Server(config, up.put)
+    server = _Server(_config(app, port, logging.ERROR), up.put)
     thread = threading.Thread(target=server.run, name="study-server", daemon=True)
     thread.start()
     try:
@@ -72,6 +68,20 @@ def warm(design: Design) -> None:
         if kind not in seen and len(seen) < 32:
             seen.add(kind)
             Sitting(design.exam, item)
+
+
+def _config(app: Starlette, port: int, level: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=HERE,
+        port=port,
+        access_log=False,
+        log_level=level,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=A_LOOK,
+        timeout_graceful_shutdown=5,
+    )
 
 
 class _Server(uvicorn.Server):

@@ -1,7 +1,9 @@
 """A person made of numbers: looks through a blur, slips now and then, takes its time.
 
 For trying out studies and comparisons before real people are asked. It is no model
-of anybody: what it knows is the blurred mean of what it was shown.
+of anybody: what it knows is the blurred mean of what it was shown or, if it went to
+school, the nine procedural things, as a small network does. Where it may ask to be shown
+more, it does so until it is sure.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from snellen.images.nearest import distances, floats
 from snellen.seeds import Seed
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from snellen.core import Images, Lesson, Sheet
 
 
@@ -32,6 +36,10 @@ class Simulated:
     """Of its eyes, in pixels."""
     slips: float = 0.05
     """Share of answers that are given at random."""
+    schooled: bool = False
+    """Whether it knows the nine things (needs PyTorch)."""
+    sure: float = 0.9
+    """How probable a thing must seem for it to be named, where more may be asked for."""
     memory: Any = field(default=None, repr=False)
     """Of each choice: how many it saw, and their sum through its eyes."""
 
@@ -43,7 +51,8 @@ class Simulated:
     @property
     def fingerprint(self) -> str:
         """Who, and with which eyes."""
-        return f"simulated-2-{self.person}-{self.blur}-{self.slips}"
+        own = f"{self.person}-{self.blur}-{self.slips}"
+        return f"simulated-2-{own}" + self.schooled * f"-schooled-{self.sure}"
 
     def study(self, lesson: Lesson) -> Simulated:
         """Remember the blurred mean of each choice, over all lessons."""
@@ -61,13 +70,31 @@ class Simulated:
         draws = [Seed(self.name, int(stimulus)).bits(3) / 2.0**64 for stimulus in ids]
         slip, guess, pace = np.array(draws).reshape(-1, 3).T
         guessed = (guess * len(sheet.choices)).astype(np.intp)
-        named = guessed
+        named, sure = guessed, np.zeros(len(sheet))
         if self.memory:
             known = np.array(list(self.memory))
             means = np.stack([total / count for count, total in self.memory.values()])
             named = known[distances(self._seen(sheet.images), means).argmin(axis=1)]
+            sure = np.ones(len(sheet))
+        elif self.schooled:
+            named, sure = _recognised(sheet)
+        choice = np.where(slip < self.slips, guessed, named)
+        if sheet.instead:  # a slip is a name, too: there would be one in most climbs
+            more = len(sheet.choices) + (guess * len(sheet.instead)).astype(np.intp)
+            choice = np.where(sure < self.sure, more, choice)
         seconds = 0.4 + 0.5 * np.exp(2 * pace - 1)
-        return Answers(np.where(slip < self.slips, guessed, named), seconds=seconds)
+        return Answers(choice, seconds=seconds)
 
     def _seen(self, images: Images) -> Images:
         return np.asarray(gaussian_filter(floats(images), (0, self.blur, self.blur, 0)))
+
+
+def _recognised(sheet: Sheet) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    """Return what the tutored network sees, and how probable that seems to it."""
+    from snellen.subjects.outputs import log_probabilities
+    from snellen.subjects.tutored import Tutored
+
+    scores = Tutored().answer(replace(sheet.blind(), asks=frozenset({"choice", "scores"}))).scores
+    assert scores is not None
+    seems = np.exp(log_probabilities(scores))
+    return seems.argmax(axis=1), seems.max(axis=1)

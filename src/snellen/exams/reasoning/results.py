@@ -137,7 +137,7 @@ def grade(exam: Reasoning, records: Sequence[Record]) -> Result:
 def _findings(exam: Reasoning, records: Sequence[Record]) -> list[Findings]:
     made: dict[str, Findings] = {}
     for r in sorted(records, key=lambda r: (r.subject in exam.baselines, r.item["repeat"])):
-        own = made.setdefault(r.subject, Findings(r.subject))
+        own = made.setdefault(r.party, Findings(r.party))
         where = own.tested if r.item["protocol"] == "machine" else own.sat
         where[int(r.item["problem"]), int(r.item["examples"])].append(r)
     return list(made.values())
