@@ -165,7 +165,7 @@ def withdraw(file: Path, url: str, code: str) -> None:
     from snellen.errors import UnknownName
     from snellen.study import entries
 
-    with _opened(file, url) as (_, store):
+    with _opened(file, url, belongs=False) as (_, store):
         if not store.write(lambda c: entries.withdraw(c, code.removeprefix("person-"))).result():
             raise UnknownName(f"nobody in this study has the code {code!r}; nothing was deleted")
     click.echo(f"everything of {code} is deleted; folders that were exported before still hold it")
@@ -176,19 +176,24 @@ def withdraw(file: Path, url: str, code: str) -> None:
 @click.argument("copy", type=click.Path(path_type=Path, dir_okay=False))
 def backup(file: Path, url: str, copy: Path) -> None:
     """Copy the whole store, as it is at one moment, into a new SQLite file."""
-    with _opened(file, url) as (_, store):
+    with _opened(file, url, belongs=False) as (_, store):
         click.echo(store.back_up(copy))
 
 
 @contextmanager
-def _opened(file: Path, url: str) -> Iterator[tuple[Design, Store]]:
-    """Open a study and its store."""
+def _opened(file: Path, url: str, *, belongs: bool = True) -> Iterator[tuple[Design, Store]]:
+    """Open a study and its store, which must belong to it unless that does not matter."""
+    from functools import partial
+
+    from snellen.study import entries
     from snellen.study.design import read
     from snellen.study.store import Store
 
     design = read(file)
     store = Store(url or f"sqlite:///{file.with_suffix('.db')}")
     try:
+        if belongs:
+            store.write(partial(entries.settle, design=design)).result()
         yield design, store
     finally:
         store.close()

@@ -34,6 +34,10 @@ class AlreadyReplied(Exception):
     """Something else was replied to that page before."""
 
 
+class Gone(Exception):
+    """That participant withdrew."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """All that is stored of one participant."""
@@ -129,6 +133,9 @@ def note(
     end: tuple[float, str] | None,
 ) -> None:
     """Write down a reply, how many tasks are over with it, and the end if it was the last."""
+    who = participants.c.id == participant
+    if connection.scalar(sa.select(participants.c.id).where(who)) is None:
+        raise Gone
     where = (replies.c.participant == participant) & (replies.c.number == number)
     columns = [replies.c[name] for name in Reply._fields]
     before = connection.execute(sa.select(*columns).where(where)).one_or_none()
@@ -142,7 +149,6 @@ def note(
         over = (tasks.c.participant == participant) & (tasks.c.place < done)
         connection.execute(sa.update(tasks).where(over, ~tasks.c.done).values(done=True))
     if end is not None:
-        who = participants.c.id == participant
         values = {"ended": end[0], "completion": end[1]}
         connection.execute(sa.update(participants).where(who).values(values))
 

@@ -125,6 +125,9 @@ class Hall:
                 await self._taken(visitor, reply)
             except entries.AlreadyReplied:  # by another server of the same store
                 self._forget(token)
+            except entries.Gone:
+                self._forget(token)
+                raise Unknown from None
             except BaseException:
                 self._forget(token)
                 raise
