@@ -372,8 +372,10 @@ def test_a_large_form_is_refused_unread(tiny, sqlite):
     async def story():
         async with browser(make_app(tiny, sqlite)) as client:
             page = await to_a_question(client)
-            for more in ({"data": {"x": "y" * 9000}}, {"data": {f"a{n}": "" for n in range(99)}},
-                         {"json": {}}, {"files": {"a": b"b"}}, {"content": b"\xff\xfe=%ff"}):  # fmt: skip
+            many = {f"a{n}": "" for n in range(99)}
+            odd = [{"data": {"x": "y" * 9000}}, {"data": many}, {"json": {}}]
+            odd += [{"files": {"a": b"b"}}, {"content": b"\xff\xfe=%ff"}]
+            for more in odd:
                 answer = await client.post("/page", **more)
                 assert answer.status_code == 400
             assert (await client.get("/page")).text == page.text
@@ -440,22 +442,7 @@ def test_when_the_store_fails_nothing_is_taken_for_answered(tiny, sqlite, monkey
 
 METHODS = ("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "QUERY")
 ODD = (
-    "", "0", "-1", "1e999", "nan", "%", "\x00", "é", "😀", "٣", "'", '"', "<b>", "{{7*7}}", "a" * 300,
-)  # fmt: skip
-    "",
-    "0",
-    "-1",
-    "1e999",
-    "nan",
-    "%",
-    "\x00",
-    "é",
-    "😀",
-    "٣",
-    "'",
-    '"',
-    "<b>",
-    "{{7*7}}",
+    *("", "0", "-1", "1e999", "nan", "%", "\x00", "é", "😀", "٣", "'", '"', "<b>", "{{7*7}}"),
     "a" * 300,
 )
 

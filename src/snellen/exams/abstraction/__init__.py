@@ -75,7 +75,7 @@ class Abstraction:
     }
 
     people: ClassVar[Mapping[str, Any]] = {
-        "settings": {"levels": (0, 5), "samples": (40,), "repeats": 10, "tests": 40},
+        "settings": {"levels": (0, 5), "samples": (48,), "repeats": 10, "tests": 40},
         "about": {"title": "Which shape is it?", "minutes": 10},
         "sessions": {"each": 2, "distinct": ("transformation",), "rest": 1},
     }
