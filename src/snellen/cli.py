@@ -230,6 +230,50 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
     _leave(failed)
 
 
+@study.command()
+@click.argument("exams", nargs=-1, required=True)
+@click.option("--people", type=click.IntRange(1), default=40, show_default=True, help="How many.")
+@click.option(
+    "--as",
+    "subject",
+    default="simulated,person={},schooled=true",
+    show_default=True,
+    help="Who takes part in their place; {} is the number of the person.",
+)
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/rehearsal"),
+    show_default=True,
+    help="The run folder.",
+)
+@_run_options
+def rehearse(
+    exams: tuple[str, ...],
+    people: int,
+    subject: str,
+    into: Path,
+    *,
+    workers: int,
+    threads: int,
+    wants_report: bool,
+) -> None:
+    """Try out studies before people come: simulated ones beside the machines, in one report."""
+    from snellen import plugins
+    from snellen.log import Plan, RunFolder
+    from snellen.study.rehearsal import rehearse as rehearsed
+
+    folder = RunFolder(into)
+    for name in exams:
+        cls = plugins.exam_class(name)
+        with terminal.saying(f"{people} simulated people take part in {name}"):
+            rehearsed(name, cls.quick, people, subject, folder, _command())
+        wish = Plan(_anywhere(name), cls.quick, (*cls.candidates, *cls.baselines), _command())
+        _examine(folder, wish, _Means(workers, threads))
+    if wants_report:
+        terminal.conclude(_report(folder))
+
+
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(

@@ -88,7 +88,7 @@ def tiny(tmp_path):
     """The quickest of studies: one problem's pictures, a few items."""
     path = write_study(
         tmp_path, "reasoning", {"problems": "1,4", "repeats": 3},
-        ("each = 6", "each = 2"), ("rest = 2", "rest = 1"),
+        "each = 2", "rest = 1",
     )  # fmt: skip
     return read(path)
 

@@ -20,14 +20,14 @@ PHONE = {
     "has_touch": True,
 }  # fmt: skip
 STUDIES = {
-    "reasoning": ({"problems": "1", "repeats": 3}, [("each = 6", "each = 1")]),
+    "reasoning": ({"problems": "1", "repeats": 3}, ["each = 1"]),
     "laconic": (
         {"per_class": 1, "reductions": "combined"},
-        [("each = 8", "each = 2"), ("rest = 4", "rest = 1")],
+        ["each = 2", "rest = 1"],
     ),
     "abstraction": (
         {"transformations": "mirrored,moved", "levels": "0", "repeats": 2, "tests": "20"},
-        [("each = 2", "each = 1")],
+        ["each = 1"],
     ),
 }
 

@@ -131,8 +131,8 @@ def test_a_run_that_holds_somebody_who_withdrew_is_not_added_to(tiny, sqlite, tm
 def test_two_deviations_below_the_control_group_is_out(tmp_path, sqlite):
     """The threshold of the paper: .875 − 2 × .061 = .753."""
     design = read(write_study(
-        tmp_path, "reasoning", {"problems": "1", "repeats": 20}, ("each = 6", "each = 1"),
-        ("control_deviations = 0.0", "control_deviations = 2.0"),
+        tmp_path, "reasoning", {"problems": "1", "repeats": 20}, "each = 1",
+        "control_deviations = 2.0",
     ))  # fmt: skip
     for n, share in enumerate((0.5, 0.4, 0.6)):
         attend(sqlite, design, n, by_luck(n, share), party="control")
@@ -176,9 +176,9 @@ def sheets(sitting):
 def test_quick_careless_and_inconsistent_sessions_are_flagged_with_the_reason(tmp_path, sqlite):
     design = read(write_study(
         tmp_path, "reasoning", {"problems": "1,4", "repeats": 2},
-        ("each = 6", "each = 1"), ("gold = []", "gold = [{problem = 1, repeat = 0}]"),
-        ('distinct = ["problem"]', "distinct = []"), ("again = 0", "again = 1"),
-        ("gold_right = 0.0", "gold_right = 0.9"), ("again_same = 0.0", "again_same = 0.9"),
+        "each = 1", "gold = [{problem = 1, repeat = 0}]",
+        "distinct = []", "again = 1",
+        "gold_right = 0.9", "again_same = 0.9",
     ))  # fmt: skip
     quick = attend(sqlite, design, 1, always(0), seconds=0.1)
     odd = attend(sqlite, design, 2, by_luck(0, 0.5))

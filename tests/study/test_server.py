@@ -222,8 +222,8 @@ def test_a_path_in_a_pictures_name_leads_nowhere(tiny, sqlite, name):
 def test_html_in_words_and_fields_is_escaped(tmp_path, sqlite):
     evil = "<script>alert(1)</script>"
     design = read(write_study(
-        tmp_path, "reasoning", {"problems": "1"}, ("each = 6", "each = 1"),
-        ('title = "Which pictures belong together?"', f'title = "{evil}"'),
+        tmp_path, "reasoning", {"problems": "1"}, "each = 1",
+        f'title = "{evil}"',
     ))  # fmt: skip
 
     async def story():

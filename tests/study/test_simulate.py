@@ -18,8 +18,8 @@ from snellen.study.store import Store
 from study_files import write_study
 
 STUDIES = {
-    "reasoning": ({"problems": "1,4", "repeats": 3}, [("each = 6", "each = 2")]),
-    "laconic": ({"per_class": 1, "reductions": "colour,crop"}, [("each = 8", "each = 3")]),
+    "reasoning": ({"problems": "1,4", "repeats": 3}, ["each = 2"]),
+    "laconic": ({"per_class": 1, "reductions": "colour,crop"}, ["each = 3"]),
     "abstraction": (
         {
             "transformations": "mirrored,moved",
@@ -109,7 +109,7 @@ def plain(measures):
 def test_the_simulated_person_needs_no_more_than_a_person(tmp_path):
     """It asks for more until it is sure, and takes human time."""
     design = read(write_study(tmp_path, "laconic", {"per_class": 1, "reductions": "resolution"},
-                              ("each = 8", "each = 2")))  # fmt: skip
+                              "each = 2"))  # fmt: skip
     store = Store(f"sqlite:///{tmp_path}/study.db")
     who = [plugins.subject(f"simulated,person={n},slips=0") for n in (1, 2)]
     with opened(design, store) as link:

@@ -61,7 +61,7 @@ def test_a_store_can_be_opened_again_and_by_two_at_once(url, tiny):
 
 
 def test_a_store_keeps_to_the_study_that_it_began_with(settled, tiny, tmp_path):
-    other = read(write_study(tmp_path, "reasoning", {"problems": "1"}, ("each = 6", "each = 1"),
+    other = read(write_study(tmp_path, "reasoning", {"problems": "1"}, "each = 1",
                              name="other.toml"))  # fmt: skip
     with pytest.raises(LogError, match=r"put down otherwise.*another --store"):
         settled.write(partial(entries.settle, design=other)).result()
@@ -92,7 +92,7 @@ def test_whoever_presses_twice_is_entered_once(settled, tiny):
 def test_items_wanted_so_often_are_given_no_more_unless_somebody_left_them(store, tmp_path):
     design = read(write_study(
         tmp_path, "reasoning", {"problems": "1", "repeats": 2},
-        ("each = 6", "each = 1"), ("wanted = 0", "wanted = 1"),
+        "each = 1", "wanted = 1",
     ))  # fmt: skip
     store.write(partial(entries.settle, design=design)).result()
     _, second, third = (enrol(store, design, n) for n in range(3))
@@ -106,8 +106,8 @@ def test_items_wanted_so_often_are_given_no_more_unless_somebody_left_them(store
 def test_gold_items_are_everybodys_and_some_are_asked_again_at_the_end(store, tmp_path):
     design = read(write_study(
         tmp_path, "reasoning", {"problems": "1,4,10", "repeats": 2},
-        ("each = 6", "each = 2"), ("gold = []", "gold = [{problem = 1, repeat = 0}]"),
-        ("again = 0", "again = 1"), ('distinct = ["problem"]', "distinct = []"),
+        "each = 2", "gold = [{problem = 1, repeat = 0}]",
+        "again = 1", "distinct = []",
     ))  # fmt: skip
     store.write(partial(entries.settle, design=design)).result()
     for n in range(5):

@@ -210,17 +210,14 @@ def _design(found: Mapping[str, Any], path: Path) -> Design:
 
 def _check_items(design: Design) -> None:
     """See that one participant can be given as many items as are promised."""
-    facets = design.sessions.distinct
-    for name in facets:
+    for name in design.sessions.distinct:
         if not any(name in item for item in design.items.values()):
             raise BadSetting(
                 f"the items of exam {design.exam.name!r} have no facet {name!r} to be distinct in"
             )
     gold = {item.key for item in design.gold}
     left = [item for item in design.items.values() if item.key not in gold]
-    most = min(
-        [len(left), *(len({item[name] for item in left if name in item}) for name in facets)]
-    )
+    most = _most(left, design.sessions.distinct)
     if most < design.sessions.each:
         raise BadSetting(
             f"each participant should sit {design.sessions.each} items, and there are {most} that "
@@ -228,13 +225,30 @@ def _check_items(design: Design) -> None:
         )
 
 
-def draft(exam: str, values: Mapping[str, Any]) -> str:
+def _most(items: Sequence[Item], facets: Sequence[str]) -> int:
+    """Count the items that one participant can be given at most."""
+    apart = [len({item[name] for item in items if name in item}) for name in facets]
+    return min([len(items), *apart])
+
+
+def _possible(wished: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
+    """Return the sessions that an exam wishes for, as far as these items allow."""
+    facets = tuple(
+        name for name in wished.get("distinct", ()) if any(name in item for item in items)
+    )
+    each = min(wished.get("each", Sessions.each), _most(items, facets))
+    return {**wished, "distinct": facets, "each": each}
+
+
+def draft(exam: str, values: Mapping[str, Any], contact: str = "") -> str:
     """Write a study file with every setting, what it means, and what the exam wishes."""
     cls = plugins.exam_class(exam)
-    wishes: Mapping[str, Any] = getattr(cls, "people", {})
+    wishes = dict(getattr(cls, "people", {}))
     chosen = {**wishes.get("settings", {}), **values}
     made = settings.make(cls, chosen, who=f"exam {exam!r}")
     now = settings.dump(made)
+    wishes["sessions"] = _possible(wishes.get("sessions", {}), plugins.items(made))
+    wishes["about"] = {**wishes.get("about", {}), "contact": contact}
     lines = [
         "# What people are asked. A store keeps to the file that it began with.",
         "[exam]",

@@ -10,9 +10,11 @@ import json
 import secrets
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
 
 from snellen.core import Item
 from snellen.errors import LogError
@@ -133,22 +135,23 @@ def note(
     end: tuple[float, str] | None,
 ) -> None:
     """Write down a reply, how many tasks are over with it, and the end if it was the last."""
-    who = participants.c.id == participant
-    if connection.scalar(sa.select(participants.c.id).where(who)) is None:
-        raise Gone
-    where = (replies.c.participant == participant) & (replies.c.number == number)
-    columns = [replies.c[name] for name in Reply._fields]
-    before = connection.execute(sa.select(*columns).where(where)).one_or_none()
-    if before is not None:
-        if tuple(before) != tuple(reply):
+    row = {"participant": participant, "number": number, **reply._asdict()}
+    entered = _insert(connection, replies).values(row).on_conflict_do_nothing()
+    try:
+        fresh = connection.execute(entered.returning(replies.c.number)).first()
+    except IntegrityError as error:
+        raise Gone from error
+    if fresh is None:
+        where = (replies.c.participant == participant) & (replies.c.number == number)
+        columns = [replies.c[name] for name in Reply._fields]
+        if tuple(connection.execute(sa.select(*columns).where(where)).one()) != tuple(reply):
             raise AlreadyReplied
         return
-    row = {"participant": participant, "number": number, **reply._asdict()}
-    connection.execute(sa.insert(replies).values(row))
     if done:
         over = (tasks.c.participant == participant) & (tasks.c.place < done)
         connection.execute(sa.update(tasks).where(over, ~tasks.c.done).values(done=True))
     if end is not None:
+        who = participants.c.id == participant
         values = {"ended": end[0], "completion": end[1]}
         connection.execute(sa.update(participants).where(who).values(values))
 
@@ -245,6 +248,13 @@ def counts(connection: sa.Connection) -> Counts:
 def code(letters: int) -> str:
     """Make a code that nobody guesses and everybody can type."""
     return "".join(secrets.choice(LETTERS) for _ in range(letters))
+
+
+def _insert(connection: sa.Connection, table: sa.Table) -> Any:
+    """Return an insert that can be told what to do about a row that is there already."""
+    return {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[connection.dialect.name](
+        table
+    )
 
 
 def _facts(connection: sa.Connection) -> dict[str, str]:

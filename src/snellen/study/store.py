@@ -1,10 +1,11 @@
 """How do hundreds of people write at once, and nothing is lost? One writer, in groups.
 
 Whatever is to be written waits in a queue for a single thread. It takes all that has come
-meanwhile, does it in one transaction, each piece in a savepoint of its own, and only when that
-is on the disk does it say so to whoever waits. So a busy study commits less often than it is
-answered, nobody waits for a lock, and what was acknowledged survives a kill. If the database
-goes away for a while, the group is tried again, as is: work is written so that it may be.
+meanwhile, does it in one transaction, and only when that is on the disk does it say so to
+whoever waits. If a piece fails, all are done again, each in a savepoint of its own. So a busy
+study commits less often than it is answered, nobody waits for a lock, and what was acknowledged
+survives a kill. If the database goes away for a while, the group is tried again, as is: work is
+written so that it may be.
 """
 
 from __future__ import annotations
@@ -135,20 +136,26 @@ class Store:
         return group, True
 
     def _written(self, group: list[_Job]) -> list[Any]:
-        """Do the work of a group in one transaction; a piece that fails fails alone."""
+        """Do the work of a group in one transaction; if a piece fails, apart from each other."""
+        try:
+            with self._writing.begin() as connection:
+                return [job.work(connection) for job in group]
+        except Exception as error:
+            if _is_away(error):
+                raise
+        return self._written_apart(group)
+
+    def _written_apart(self, group: list[_Job]) -> list[Any]:
+        """Do each piece in a savepoint of its own, so that one that fails fails alone."""
         results: list[Any] = []
         with self._writing.begin() as connection:
             for job in group:
                 try:
                     with connection.begin_nested():
                         results.append(job.work(connection))
-                except (OperationalError, InterfaceError):  # the database, not the work
-                    raise
-                except DBAPIError as error:
-                    if error.connection_invalidated:
+                except Exception as error:
+                    if _is_away(error):
                         raise
-                    results.append(error)
-                except Exception as error:  # noqa: BLE001 — told to whoever asked for it
                     results.append(error)
         return results
 
@@ -158,11 +165,8 @@ class Store:
         while True:
             try:
                 return attempt()
-            except (OperationalError, InterfaceError):
-                if time.monotonic() + pause > end:
-                    raise
             except DBAPIError as error:
-                if not error.connection_invalidated or time.monotonic() + pause > end:
+                if not _is_away(error) or time.monotonic() + pause > end:
                     raise
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
@@ -180,10 +184,16 @@ class Store:
             ) from error
 
 
+def _is_away(error: Exception) -> bool:
+    """Tell a fault of the database, that may pass, from one of the work."""
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, OperationalError | InterfaceError)
+
+
 def _engine(url: str) -> sa.Engine:
     try:
         with extra("postgres", f"the store {url.partition(':')[0]}"):
-            engine = sa.create_engine(url, pool_size=READERS, max_overflow=0, pool_pre_ping=True)
+            engine = sa.create_engine(url, pool_size=READERS, max_overflow=0)
     except ArgumentError as error:
         raise LogError(
             f"{url!r} names no store; write sqlite:///study.db, or "

@@ -24,7 +24,7 @@ from pydantic import Field
 
 from snellen.core import CHOICE, Ability, Attachment, Item, Sheet
 from snellen.digests import digest
-from snellen.exams.laconic import results, sets
+from snellen.exams.laconic import crowd, results, sets
 from snellen.exams.laconic.lattice import Lattice, whole
 from snellen.exams.laconic.search import (
     METHODS,
@@ -95,7 +95,10 @@ class Laconic:
     ] = ("colour", "resolution", "crop", "combined")
     direction: Annotated[
         tuple[Literal["down", "up"], ...],
-        Field(description="down from the picture, or up from nothing, as people must"),
+        Field(
+            description="down from the picture, or up from nothing, as people must; empty: only "
+            "those of mepis"
+        ),
         SELECTS,
     ] = ("down",)
     mepis: Annotated[
@@ -250,7 +253,9 @@ class Laconic:
 
     def sequel(self, records: Sequence[Record], folder: Path) -> Mapping[str, Any] | None:
         """Once several subjects have left MEPIs, ask everybody about everybody's."""
-        own = [r for r in records if r.measures.get("mepi") is not None]
+        asked = [r for r in records if "owner" not in r.item]
+        stand = crowd.together(asked, self.entropy[0])
+        own = [r for r in stand if r.measures.get("mepi") is not None]
         if len({r.subject for r in own}) < 2:
             return None
         return {"mepis": str(sets.write(own, folder / "mepis"))}
