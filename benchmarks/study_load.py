@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import html
 import os
 import random
@@ -70,6 +71,14 @@ class Browser:
         await self._surely("POST", path, urlencode(fields).encode())
         return await self.get("/page")
 
+    async def close(self) -> None:
+        """Hang up."""
+        if self._line is not None:
+            self._line[1].close()
+            with contextlib.suppress(OSError):
+                await self._line[1].wait_closed()
+        self._line = None
+
     async def _surely(self, method: str, path: str, body: bytes) -> bytes:
         """Try until the server is there."""
         end = time.monotonic() + MOST_WAIT
@@ -77,7 +86,7 @@ class Browser:
             try:
                 return await self._once(method, path, body)
             except (OSError, asyncio.IncompleteReadError):
-                self._line = None
+                await self.close()
                 self.waits.again += 1
                 if time.monotonic() > end:
                     raise
@@ -153,6 +162,8 @@ class Server:
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
     @property
     def cpu(self) -> float:
@@ -170,7 +181,10 @@ async def load(
     async def one(n: int) -> None:
         chance = random.Random(n)
         await asyncio.sleep(chance.random() * arrive)
-        await attend(browsers[n], chance, think, answers)
+        try:
+            await attend(browsers[n], chance, think, answers)
+        finally:
+            await browsers[n].close()
 
     async def disturb() -> None:
         await asyncio.sleep(arrive + think)

@@ -34,6 +34,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """On every response, unless it says otherwise itself."""
+AS_SENT = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class TooMuch(Exception):
@@ -118,15 +119,9 @@ class Headed:
 
         async def heading(message: Message) -> None:
             if message["type"] == "http.response.start":
-                known = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in HEADERS.items()
-                        if name.lower().encode() not in known
-                    ),
-                ]
+                said = {name.lower() for name, _ in message["headers"]}
+                more = [(name, value) for name, value in AS_SENT if name not in said]
+                message["headers"] = [*message["headers"], *more]
             await send(message)
 
         await self.app(scope, receive, heading)

@@ -437,6 +437,7 @@ def _templates() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("snellen.study", "pages"),
         autoescape=True,
+        auto_reload=False,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -73,7 +73,7 @@ def spoken(language: str, exam: Exam | None = None, folder: Path | None = None) 
     for part in parts:
         texts |= {name: text for name, text in part.items() if isinstance(text, str)}
         says |= part.get("says", {})
-    if unknown := sorted(set(theirs) - {"says", "code"} - set(base) - set(texts)):
+    if unknown := sorted(set(theirs) - set(base)):
         raise BadSetting(f"{language} has a text {unknown[0]!r} that no page shows")
     code = texts.get("code") or language
     return Words(code, texts, says)
