@@ -86,7 +86,45 @@ def test_a_subject_leaves_the_records_that_it_leaves_by_sitting_directly(exam, t
         for name, column in direct.trials.items():
             np.testing.assert_array_equal(found.trials[name], column, err_msg=name)
     assert {r.subject for r in records} == {f"person-{e.code}" for e in entries_of(tmp_path)}
-    assert design.exam.grade(records).figures
+    assert design.exam.grade(records).verdicts
+
+
+def test_what_machines_left_is_asked_of_people_in_parts_and_told_as_one(tmp_path):
+    """The paper's second study: a session of MEPIs, to be classified by people."""
+    from snellen.exams.laconic import sets
+
+    exam = plugins.exam("laconic", direction="up", reductions="colour,crop", per_class=1)
+    found = [left(exam, item) for item in exam.items()[:10]]
+    folder = sets.write(found, tmp_path / "mepis")
+    values = {"direction": "", "mepis": str(folder), "mepis_each": "2", "per_class": "1"}
+    design = read(write_study(tmp_path, "laconic", values, "each = 3"))
+    assert {item["owner"] for item in design.items.values()} == {"nearest"}
+    store = Store(f"sqlite:///{tmp_path}/study.db")
+    with opened(design, store) as link:
+        asyncio.run(simulate(link, [Decided(), Decided()]))
+    people.export(design, store, RunFolder(tmp_path / "run"), "test")
+    store.close()
+    records = RunFolder(tmp_path / "run").records()
+    assert sum(len(r.measures["asked"]) for r in records) == sum(
+        len(r.trials["choice"]) for r in records
+    )
+    assert all(r.measures == conduct(design.exam, Decided(), r.item).measures for r in records)
+    matrices = [f for f in design.exam.grade(records).figures if f.name.startswith("precision")]
+    assert matrices
+    assert all(f.row_names == ["people"] for f in matrices)
+
+
+def left(exam, item):
+    """Ask for more five times, then name what it is."""
+    from snellen.core import Answers
+    from snellen.sitting import Sitting
+
+    sitting, asked = Sitting(exam, item), 0
+    while (step := sitting.step) is not None:
+        asked += 1
+        choice = len(step.choices) if asked < 5 else int(step.truth[0])
+        sitting.advance(Answers(np.array([choice])))
+    return sitting.record(plugins.subject("nearest"), 1.0)
 
 
 def entries_of(folder):
