@@ -153,7 +153,7 @@ def test_a_study_from_the_command_line(tmp_path):
     assert "is deleted" in snellen("study", "withdraw", file, code).output
     assert "withdrew   1" in snellen("study", "status", file).output
     report = snellen("report", tmp_path / "run")
-    assert "people: In the human protocol it passed" in report.output
+    assert "people: The test that people sit was passed in" in report.output
 
 
 def test_a_draft_names_every_setting_with_its_meaning():
@@ -172,7 +172,7 @@ def test_a_rehearsal_sets_simulated_people_beside_the_machines(tmp_path):
     done = snellen("study", "rehearse", "reasoning", "--people", 3, "--into", tmp_path, "-w", 1,
                    "--as", "simulated,person={}")  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "people: In the human protocol it passed" in done.output
+    assert "people: The test that people sit was passed in" in done.output
     assert "synthesis: " in done.output
     assert (tmp_path / "report.html").exists()
     again = snellen("study", "rehearse", "reasoning", "--people", 3, "--into", tmp_path,

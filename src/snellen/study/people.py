@@ -107,7 +107,7 @@ def export(
     why = {s.entry.code: quality.reasons(design.rules, s, least) for s in everyone}
     kept = [s for s in everyone if everybody or not why[s.entry.code]]
     made = [record for s in kept for record in _records(design, s)]
-    known = _known(folder, {person(design, s.entry).fingerprint for s in everyone})
+    known = _known(design, folder, {person(design, s.entry).fingerprint for s in everyone})
     folder.begin(Plan(design.asked_as, design.values, (PEOPLE,), command))
     for record in made:
         if record.key not in known:
@@ -157,15 +157,18 @@ def _records(design: Design, made: Session) -> Iterator[Record]:
             )
 
 
-def _known(folder: RunFolder, present: set[str]) -> set[tuple[str, int, str, str, str]]:
+def _known(
+    design: Design, folder: RunFolder, present: set[str]
+) -> set[tuple[str, int, str, str, str]]:
     """Return what a run holds already; refuse one that holds somebody who withdrew."""
     if not folder.path.is_dir():
         return set()
-    records = folder.records()
+    records, shaping = folder.records(), settings.shaping(design.exam)
     gone = {
         r.subject
         for r in records
         if r.fingerprint.startswith(PERSON) and r.fingerprint not in present
+        if (r.exam, dict(r.settings)) == (design.exam.name, shaping)
     }
     if gone:
         raise LogError(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from snellen.core import Images, Lesson, Sheet
 
+LOOKS = 10
+"""At a picture that is shown bit by bit, more or less."""
+
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
@@ -78,10 +81,12 @@ class Simulated:
             sure = np.ones(len(sheet))
         elif self.schooled:
             named, sure = _recognised(sheet)
-        choice = np.where(slip < self.slips, guessed, named)
-        if sheet.instead:  # a slip is a name, too: there would be one in most climbs
+        # Whoever may ask for more looks many times at one picture, and slips once in a while.
+        slips = self.slips / LOOKS if sheet.instead else self.slips
+        choice = np.where(slip < slips, guessed, named)
+        if sheet.instead:
             more = len(sheet.choices) + (guess * len(sheet.instead)).astype(np.intp)
-            choice = np.where(sure < self.sure, more, choice)
+            choice = np.where((sure < self.sure) & (slip >= slips), more, choice)
         seconds = 0.4 + 0.5 * np.exp(2 * pace - 1)
         return Answers(choice, seconds=seconds)
 
