@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import queue
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 HERE = "127.0.0.1"
 A_LOOK = 75
 """Seconds for which a connection is kept while somebody looks at a picture."""
+KINDS = 32
+"""Items of differing kinds that are drawn before anybody comes."""
 
 
 def serve(
@@ -34,72 +36,62 @@ def serve(
 ) -> None:
     """Serve until stopped. No request is logged: a log would hold addresses."""
     app = make_app(design, store, public)
-    warm(design)
-    server = _Server(
-        _config(app, port, logging.WARNING),
-        lambda at: _tell(app.state.house.links(public or at), told),
-    )
-    with contextlib.suppress(KeyboardInterrupt):
-        server.run()
-    if not server.started:
-        raise SnellenError(f"port {port} of {HERE} is taken; choose another with --port")
+    with _listening(port) as door:
+        warm(design)
+        for name, link in app.state.house.links(public or _address(door)).items():
+            told(f"{name + ':':15} {link}")
+        told("Ctrl-C closes it; what was answered is stored.")
+        with contextlib.suppress(KeyboardInterrupt):
+            _server(app, logging.WARNING).run(sockets=[door])
 
 
 @contextlib.contextmanager
-def opened(design: Design, store: Store, port: int = 0, **options: Any) -> Iterator[str]:
+def opened(design: Design, store: Store, **options: Any) -> Iterator[str]:
     """Have a study open meanwhile, for simulated participants; the address is yielded."""
-    app = make_app(design, store, **options)
-    up: queue.SimpleQueue[str] = queue.SimpleQueue()
-    server = _Server(_config(app, port, logging.ERROR), up.put)
-    thread = threading.Thread(target=server.run, name="study-server", daemon=True)
-    thread.start()
-    try:
-        yield up.get(timeout=30)
-    finally:
-        server.should_exit = True
-        thread.join()
+    server = _server(make_app(design, store, **options), logging.ERROR)
+    with _listening(0) as door:
+        thread = threading.Thread(target=server.run, args=([door],), name="study-server")
+        thread.start()
+        try:
+            yield _address(door)
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def warm(design: Design) -> None:
     """Have one item of each kind drawn, so that no participant waits for what comes first."""
-    seen: set[tuple[tuple[str, object], ...]] = set()
+    kinds: dict[tuple[tuple[str, object], ...], Any] = {}
     for item in design.items.values():
         kind = tuple((k, v) for k, v in item.items() if k in design.sessions.distinct)
-        if kind not in seen and len(seen) < 32:
-            seen.add(kind)
-            Sitting(design.exam, item)
+        kinds.setdefault(kind, item)
+    for item in list(kinds.values())[:KINDS]:
+        Sitting(design.exam, item)
 
 
-def _config(app: Starlette, port: int, level: int) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        host=HERE,
-        port=port,
-        access_log=False,
-        log_level=level,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=A_LOOK,
-        timeout_graceful_shutdown=5,
+def _server(app: Starlette, level: int) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            access_log=False,
+            log_level=level,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=A_LOOK,
+            timeout_graceful_shutdown=5,
+        )
     )
 
 
-class _Server(uvicorn.Server):
-    """Says where it is once it can be reached."""
-
-    def __init__(self, config: uvicorn.Config, up: Callable[[str], None]) -> None:
-        super().__init__(config)
-        self._up = up
-
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        """Open the port, then tell."""
-        await super().startup(sockets)  # type: ignore[arg-type]
-        if self.started:
-            port = self.servers[0].sockets[0].getsockname()[1]
-            self._up(f"http://{HERE}:{port}")
+def _listening(port: int) -> socket.socket:
+    """Open a port of this machine to itself; whoever comes early waits."""
+    try:
+        return socket.create_server((HERE, port), backlog=2048)
+    except OSError as error:
+        raise SnellenError(
+            f"port {port} of {HERE} cannot be opened ({error.strerror}); choose another with --port"
+        ) from error
 
 
-def _tell(links: dict[str, str], told: Callable[[str], object]) -> None:
-    for name, link in links.items():
-        told(f"{name + ':':15} {link}")
-    told("Ctrl-C closes it; what was answered is stored.")
+def _address(door: socket.socket) -> str:
+    return f"http://{HERE}:{door.getsockname()[1]}"
