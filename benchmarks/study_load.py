@@ -166,6 +166,12 @@ class Server:
             self.process.stdout.close()
 
     @property
+    def memory(self) -> float:
+        """Megabytes that it holds."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    @property
     def cpu(self) -> float:
         parts = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")")[-1].split()
         return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
@@ -237,12 +243,13 @@ def main() -> None:
                 load(server, given.people, given.think, given.pages, given.arrive, given.kill)
             )
             used, took = server.cpu, time.monotonic() - start
+            memory = server.memory
         finally:
             server.kill()
         store = Store(url)
         kind = store.engine.dialect.name
         said = f"{given.people} people, {given.think:g} s a question, on {kind}"
-        worked = f"the last server worked {used:.0f} s of {took:.0f} s"
+        worked = f"the last server worked {used:.0f} s of {took:.0f} s, and holds {memory:.0f} MB"
         print(f"{said}: {worked}{', killed in the middle' * given.kill}")
         tell(browsers, store)
         store.close()

@@ -5,7 +5,7 @@ import pytest
 
 from snellen import plugins
 from snellen.core import PASS, PERSON, Answers, Item
-from snellen.exams.laconic.crowd import figures, merged, together
+from snellen.exams.laconic.crowd import consistency, figures, merged, together
 from snellen.exams.laconic.upwards import ALL, GIVE_UP, STEPS, climb, climbable, void
 from snellen.images.entropy import png
 from snellen.images.labelled import open_collection
@@ -160,3 +160,29 @@ def test_parts_of_a_set_are_put_together_again():
     (whole,) = merged(parts)
     assert whole.subject == "people"
     assert (whole.measures["right"], len(whole.measures["asked"])) == (["a"], 4)
+
+
+def reading(person, right, asked, owner="third", reduction="colour"):
+    r = record(person, 0, Item(owner=owner, reduction=reduction))
+    r.measures.update(right=list(right), asked=list(asked))
+    return r
+
+
+def test_error_consistency_of_people_and_a_machine_counts_every_answer():
+    pictures = [f"p{n}" for n in range(10)]
+    machine = reading(0, pictures[:6], pictures)
+    alike = [reading(n, pictures[:6], pictures) for n in (1, 2)]
+    (table,) = consistency([machine, *alike])
+    (row,) = table.cells
+    assert {row["first"], row["second"]} == {"net", "people"}
+    assert row["MEPIs"] == 10
+    assert row["error consistency κ"].value == pytest.approx(1)
+    assert row["ceiling"] == pytest.approx(1)
+
+
+def test_what_one_left_oneself_tells_nothing_of_errors():
+    pictures = [f"p{n}" for n in range(10)]
+    for owner in ("net", "people"):
+        own = [reading(n, pictures[:6], pictures, owner=owner) for n in (0, 1)]
+        assert consistency(own) == []
+    assert consistency([reading(0, pictures[:3], pictures[:7]), reading(1, [], pictures[:7])]) == []

@@ -1,5 +1,9 @@
 """A study file says everything beforehand, and what cannot work is refused before people come."""
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -8,6 +12,7 @@ from snellen.cli import main
 from snellen.core import HUMAN
 from snellen.errors import BadSetting, SnellenError, Unable, Unloadable
 from snellen.study import words
+from snellen.study.command import study
 from snellen.study.design import draft, read
 from study_files import write_study
 
@@ -27,8 +32,6 @@ def test_every_exam_that_people_can_sit_has_a_study_that_works_as_it_is(exam, tm
 
 
 def test_a_plugin_that_says_nothing_of_people_is_served_too(tmp_path):
-    from pathlib import Path
-
     page = Path(__file__).parents[2] / "docs" / "adding-an-exam.md"
     text = page.read_text("utf-8").split("```python contrast.py\n")[1].split("```")[0]
     (tmp_path / "contrast.py").write_text(text)
@@ -154,6 +157,29 @@ def test_a_study_from_the_command_line(tmp_path):
     assert "withdrew   1" in snellen("study", "status", file).output
     report = snellen("report", tmp_path / "run")
     assert "people: The test that people sit was passed in" in report.output
+
+
+def test_the_page_on_studies_gives_commands_that_are_understood(tmp_path, monkeypatch):
+    """With their options; those that need nothing but a study are run as they stand."""
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs" / "studies.md"
+    text = page.read_text("utf-8")
+    lines = re.findall(r"^\$ snellen study (.+)$", text, re.MULTILINE)
+    lines += re.findall(r"`study (new \w+(?: --set \S+)*)`", text)
+    assert len(lines) > 8
+    for line in lines:
+        name, *words = shlex.split(line)
+        command = study.commands[name]
+        command.make_context(name, words)
+    new = next(line for line in lines if line.startswith("new") and "-o" in line)
+    assert snellen("study", *shlex.split(new)).exit_code == 0
+    file = Path("study.toml")
+    file.write_text(file.read_text().replace('contact = ""', 'contact = "a@example.org"'))
+    for name in ("status", "backup"):
+        line = next(line for line in lines if line.startswith(name))
+        assert snellen("study", *shlex.split(line)).exit_code == 0
+    for setting in re.findall(r"^\| `(\w+)`(?:, `(\w+)`)? \|", text, re.MULTILINE):
+        assert all(f"\n{name} = " in file.read_text() for name in setting if name)
 
 
 def test_a_draft_names_every_setting_with_its_meaning():

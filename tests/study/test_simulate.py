@@ -7,6 +7,7 @@ import pytest
 
 from snellen import plugins
 from snellen.core import PERSON
+from snellen.digests import digest
 from snellen.errors import SnellenError
 from snellen.log import RunFolder
 from snellen.sitting import conduct
@@ -54,8 +55,8 @@ class Decided:
     def decide(self, seen, sheet):
         if self.known:
             return min(self.known, key=lambda one: (np.abs(one[0] - seen).sum(), one[1]))[1]
-        offered = len(sheet.choices) + len(sheet.instead)
-        return int(seen.sum()) % offered
+        offered = [*sheet.choices, *sheet.instead]  # by name, in whatever order they come
+        return min(range(len(offered)), key=lambda n: digest(offered[n], int(seen.sum())))
 
     @staticmethod
     def look(image):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEPT = 2000
-"""Visitors who are remembered at once."""
+KEPT = 1000
+"""Visitors who are remembered at once, each with the pictures of an item: half a megabyte or so."""
 
 
 class Unknown(Exception):

@@ -39,8 +39,9 @@ class Seen:
     part: str = ""
     action: str = ""
     fields: dict[str, str] = field(default_factory=dict)
-    choices: list[str] = field(default_factory=list)
-    instead: list[str] = field(default_factory=list)
+    choices: dict[int, str] = field(default_factory=dict)
+    """By the value that stands for it: on the page they may come in another order."""
+    instead: dict[int, str] = field(default_factory=dict)
     prompt: str = ""
     asked: str = ""
     """Where the picture is that is asked about."""
@@ -57,7 +58,7 @@ class _Reader(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.seen = Seen()
-        self._into: list[str] | None = None
+        self._into: dict[int, str] | None = None
         self._in_code = False
         self.feed(text)
 
@@ -99,11 +100,7 @@ class _Reader(HTMLParser):
 
     def _button(self, given: dict[str, str]) -> None:
         if "data-name" in given and self._into is not None:
-            self._into.append(given["data-name"])
-
-    def _section(self, given: dict[str, str]) -> None:
-        if self.seen.kind == "lesson":
-            self.seen.choices.append(given["data-name"])
+            self._into[int(given["value"])] = given["data-name"]
 
     def _img(self, given: dict[str, str]) -> None:
         if given.get("id") == "asked":
@@ -164,9 +161,9 @@ class Participant:
             await self.pause()
         sheet = Sheet(
             (await self._picture(seen.asked))[None],
-            tuple(seen.choices),
+            _in_order(seen.choices),
             prompt=seen.prompt,
-            instead=tuple(seen.instead),
+            instead=_in_order(seen.instead),
         )
         answers = self.pupil.answer(sheet)
         given = {"choice": str(int(answers.choice[0]))}
@@ -178,7 +175,8 @@ class Participant:
         """Learn what was shown since the last question, all at once."""
         if self.taught:
             images, labels = zip(*self.taught, strict=True)
-            lesson = Lesson(np.stack(images), np.array(labels, np.intp), tuple(seen.choices))
+            choices = _in_order(seen.choices)
+            lesson = Lesson(np.stack(images), np.array(labels, np.intp), choices)
             self.pupil, self.taught = self.pupil.study(lesson), []
 
     async def _show(self, place: str, label: int) -> None:
@@ -207,6 +205,10 @@ async def simulate(
             return await Participant(client, subject, pause).attend(link)
 
     return list(await asyncio.gather(*[one(subject) for subject in subjects]))
+
+
+def _in_order(named: dict[int, str]) -> tuple[str, ...]:
+    return tuple(named[value] for value in sorted(named))
 
 
 def _fine(response: httpx.Response) -> httpx.Response:

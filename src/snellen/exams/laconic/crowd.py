@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,20 @@ import numpy as np
 
 from snellen.core import PEOPLE, PERSON
 from snellen.figures import Table
-from snellen.stats import Interval, bootstrap, wilson
+from snellen.stats import Interval, bootstrap, error_consistency, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from snellen.core import Figure, Item, Record
 
 PUBLISHED = {"colour": "54–59 %", "resolution": "54–59 %", "crop": "143 %"}
 """What people needed of what the best machine did (Carrasco et al. 2020, §1)."""
 PUBLISHED_RIGHT = "77.8 %"
+FEWEST = 8
+"""Pictures that two must share for their errors to be compared."""
 
 
 def together(records: Sequence[Record], measure: str) -> list[Record]:
@@ -100,6 +105,84 @@ def figures(records: Sequence[Record], measure: str) -> list[Figure]:
             cells=cells,
         )
     ]
+
+
+def consistency(crossed: Sequence[Record]) -> list[Figure]:
+    """Ask of every two who read the same MEPIs whether they misread the same ones."""
+    readers: dict[str, dict[tuple[Any, ...], list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for r in merged(crossed):
+        right: Counter[str] = Counter(r.measures["right"])
+        asked: Counter[str] = Counter(r.measures["asked"])
+        for source, times in asked.items():
+            place = r.item["reduction"], r.item["owner"], source
+            readers[r.subject][place] += _answers(right[source], times)
+    cells = []
+    for one, other in itertools.combinations(readers, 2):
+        owners = (one, other)
+        shared = [
+            place
+            for place in readers[one]
+            if place in readers[other] and place[1] not in owners  # their own they read by design
+        ]
+        if len(shared) < FEWEST:
+            continue
+        pairs = [_all_pairs(readers[one][place], readers[other][place]) for place in shared]
+        told = error_consistency(*np.concatenate(pairs).T)
+        cells.append(
+            {
+                "first": one,
+                "second": other,
+                "MEPIs": len(shared),
+                "error consistency κ": _over_pictures(pairs),
+                "ceiling": told.ceiling,
+            }
+        )
+    return [
+        Table(
+            name="consistency",
+            title="Who misreads the same pictures?",
+            caption=(
+                "Of MEPIs that both were asked about and neither left. κ: 1 where they are right "
+                "and wrong on the same, 0 as by chance; 95 % bootstrap intervals over pictures. "
+                "Ceiling: the most that κ can be for two of these accuracies. Of people, every "
+                "answer counts beside every answer of the other to the same picture."
+            ),
+            formula="κ = (agreement − expected) ÷ (1 − expected), expected = pq + (1 − p)(1 − q)",
+            cells=cells,
+            plain=["error consistency κ"],
+        )
+    ] if cells else []  # fmt: skip
+
+
+def _answers(right: int, times: int) -> list[bool]:
+    return [True] * right + [False] * (times - right)
+
+
+def _all_pairs(first: Sequence[bool], second: Sequence[bool]) -> npt.NDArray[np.bool_]:
+    """Set every answer of one beside every answer of the other."""
+    return np.array(list(itertools.product(first, second)))
+
+
+def _over_pictures(pairs: Sequence[npt.NDArray[np.bool_]]) -> Interval:
+    """Return kappa with its interval; pictures are drawn, with all answers to them.
+
+    Of each picture four counts suffice: both right, only the first, only the second, neither.
+    """
+    counts = [
+        [(a & b).sum(), (a & ~b).sum(), (~a & b).sum(), (~a & ~b).sum()]
+        for a, b in (answers.T for answers in pairs)
+    ]
+
+    def kappa(drawn: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        both, first, second, neither = np.moveaxis(drawn.sum(axis=1), -1, 0)
+        total = both + first + second + neither
+        p, q = (both + first) / total, (both + second) / total
+        expected = p * q + (1 - p) * (1 - q)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            made = ((both + neither) / total - expected) / (1 - expected)
+        return np.asarray(np.nan_to_num(made))
+
+    return bootstrap(np.array(counts, float), kappa)
 
 
 def _of_person(record: Record) -> bool:

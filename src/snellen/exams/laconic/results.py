@@ -75,7 +75,8 @@ def grade(exam: Laconic, records: Sequence[Record]) -> Result:
     """Compare subjects by what they needed, and by what they make of each other's MEPIs."""
     asked = [r for r in records if "owner" not in r.item]
     searched = crowd.together(asked, exam.entropy[0])
-    crossed = crowd.merged([r for r in records if "owner" in r.item])
+    read = [r for r in records if "owner" in r.item]
+    crossed = crowd.merged(read)
     found = _findings(exam, searched)
     reductions = [name for name in exam.reductions if any(f.left[name] for f in found)]
     others = [f for f in found if f.subject not in exam.baselines]
@@ -89,7 +90,7 @@ def grade(exam: Laconic, records: Sequence[Record]) -> Result:
         figures += [_measures(exam, found, reductions), _by_class(others, reductions)]
         figures += [_numbers(found, reductions)]
         figures += _ranks(others, reductions)
-    figures += _crosses(found, crossed)
+    figures += [*_crosses(found, crossed), *crowd.consistency(read)]
     return Result([_verdict(f, reductions, exam) for f in found], figures)
 
 
