@@ -30,7 +30,7 @@ tests:
 	touch $@
 
 .venv/test: .venv/bin/python pyproject.toml
-	$(RUN)python -m pip install --quiet --editable '.[torch,onnx,keras,hf,sklearn,dask,svrt,synthesis,codecs,dev]'
+	$(RUN)python -m pip install --quiet --editable '.[torch,onnx,keras,hf,sklearn,dask,svrt,synthesis,codecs,masks,rl,study,postgres,dev]'
 	touch $@ .venv/exam
 
 clean:

@@ -20,7 +20,7 @@ RANK = {
     **dict.fromkeys(["settings", "sources", "figures", "groups"], 2),
     **dict.fromkeys(["images", "worlds"], 3),
     **dict.fromkeys(["exams", "subjects", "plugins", "log", "sitting"], 4),
-    **dict.fromkeys(["engine", "report", "compare"], 5),
+    **dict.fromkeys(["engine", "report", "compare", "study"], 5),
     **dict.fromkeys(["show", "export", "doctor", "testing", "terminal"], 6),
     **dict.fromkeys(["cli"], 7),
     **dict.fromkeys(["__main__"], 8),
@@ -29,6 +29,7 @@ SWAMP = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manage
 HEAVY = {
     *("torch", "keras", "onnxruntime", "sklearn", "transformers", "distributed", "matplotlib"),
     *("numba", "cv2", "gymnasium"),
+    *("sqlalchemy", "alembic", "starlette", "uvicorn", "httpx"),
 }
 
 

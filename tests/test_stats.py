@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as oracle
 
@@ -140,3 +140,18 @@ def test_an_interval_prints_with_the_decimals_that_its_width_deserves(interval, 
 def test_the_ends_of_a_printed_interval_are_told_apart(width, low):
     low_told, high_told = f"{stats.Interval(low, low, low + width)}".split("[")[1][:-1].split(", ")
     assert float(high_told) - float(low_told) >= 0.7 * width
+
+
+@settings(deadline=None)  # the first one loads scikit-learn
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_error_consistency_is_cohens_kappa_below_its_ceiling(pairs):
+    metrics = pytest.importorskip("sklearn.metrics", reason="the extra 'sklearn' is not installed")
+    first, second = zip(*pairs, strict=True)
+    told = stats.error_consistency(first, second)
+    if len({*first, *second}) == 1:  # both always right, or both always wrong
+        assert math.isnan(told.kappa)
+        return
+    assert told.kappa == pytest.approx(metrics.cohen_kappa_score(first, second), abs=1e-9)
+    assert told.kappa <= told.ceiling + 1e-9
+    best = stats.error_consistency(sorted(first), sorted(second))
+    assert best.kappa == pytest.approx(told.ceiling, abs=1e-9)

@@ -19,6 +19,7 @@ import click
 
 from snellen import terminal
 from snellen.blurbs import blurb
+from snellen.study.command import study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -89,6 +90,9 @@ snellen report runs/abstraction               one HTML file
 def main(ctx: click.Context, *, debug: bool) -> None:  # noqa: ARG001 — the group reads it
     """Run a command; `HELP` says which there are."""
     ctx.obj = _Desk()
+
+
+main.add_command(study)
 
 
 class _Desk:
@@ -257,6 +261,51 @@ def demo(into: Path, *, workers: int, threads: int, wants_report: bool) -> None:
     if wants_report:
         terminal.conclude(_report(folder))
     _leave(failed)
+
+
+@study.command()
+@click.argument("exams", nargs=-1, required=True)
+@click.option("--people", type=click.IntRange(1), default=40, show_default=True, help="How many.")
+@click.option(
+    "--as",
+    "subject",
+    default="simulated,person={},schooled=true",
+    show_default=True,
+    help="Who takes part in their place; {} is the number of the person.",
+)
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/rehearsal"),
+    show_default=True,
+    help="The run folder.",
+)
+@_run_options
+def rehearse(
+    exams: tuple[str, ...],
+    people: int,
+    subject: str,
+    into: Path,
+    *,
+    workers: int,
+    threads: int,
+    wants_report: bool,
+) -> None:
+    """Try out studies before people come: simulated ones beside the machines, in one report."""
+    from snellen import plugins
+    from snellen.log import Plan, RunFolder
+    from snellen.study.rehearsal import rehearse as rehearsed
+
+    folder = RunFolder(into)
+    for name in exams:
+        quick = plugins.exam_class(name).quick
+        asked = plugins.exam(name, **quick)
+        with terminal.saying(f"{people} simulated people take part in {name}"):
+            rehearsed(name, quick, people, subject, folder, _command())
+        wish = Plan(_anywhere(name), quick, (*asked.candidates, *asked.baselines), _command())
+        _examine(folder, wish, _Means(workers, threads))
+    if wants_report:
+        terminal.conclude(_report(folder))
 
 
 @main.command()

@@ -37,6 +37,8 @@ PASS = -1
 """The choice of whoever declines to choose."""
 MOST_PRACTICE = 2**31
 """Games that are practised have seeds below this; exams play theirs on seeds from here on."""
+PERSON, PEOPLE = "person-", "people"
+"""How a person's fingerprint begins, and the name under which persons are reported together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +77,9 @@ class Sheet:
     prompt: str = ""
     welcomes: frozenset[Ability] = frozenset()
     """What an answer may hold besides, of whoever can give it: the exam does without as well."""
+    instead: tuple[str, ...] = ()
+    """What may be replied in place of a choice, such as to be shown more: numbered after the
+    choices."""
 
     def __post_init__(self) -> None:
         _check_images(self.images)
@@ -97,11 +102,13 @@ class Sheet:
             asks=self.asks,
             prompt=self.prompt,
             welcomes=self.welcomes,
+            instead=self.instead,
         )
 
     def ids(self) -> npt.NDArray[np.uint64]:
         """Name each stimulus by its pixels and its question: equal ones share an id."""
-        question = repr((self.images.shape[1:], self.images.dtype.str, self.choices, self.prompt))
+        asked = (self.images.shape[1:], self.images.dtype.str, self.choices, self.prompt)
+        question = repr((*asked, self.instead) if self.instead else asked)
         salt = hashlib.blake2b(question.encode(), digest_size=16).digest()
         digests = b"".join(
             hashlib.blake2b(picture.tobytes(), digest_size=8, key=salt).digest()
@@ -201,7 +208,8 @@ class Answers:
     """What a subject gave back, a row a picture; what was not asked stays empty."""
 
     choice: Indices
-    """Index into the sheet's choices; `PASS` where none was made. On a turn, the action."""
+    """Index into the sheet's choices and, after them, what may be replied instead; `PASS` where
+    none was made. On a turn, the action."""
     scores: npt.NDArray[np.floating[Any]] | None = None
     """(n, choices): higher is likelier; monotone in the subject's belief. On a turn, what each
     action is expected to bring."""
@@ -311,6 +319,11 @@ class Record:
         """What makes two records answers to the same question by the same subject."""
         settings = json.dumps(self.settings, sort_keys=True)
         return self.exam, self.version, settings, self.fingerprint, self.item.key
+
+    @property
+    def party(self) -> str:
+        """Whom it speaks for in a report: each subject for itself, persons for people."""
+        return PEOPLE if self.fingerprint.startswith(PERSON) else self.subject
 
 
 class Figure(Protocol):

@@ -191,7 +191,8 @@ def _kind(question: Question) -> tuple[Any, ...]:
     if isinstance(question, Turn):
         return question.observations.shape[1:], question.actions
     images, wanted = question.images, (question.asks, question.welcomes)
-    return images.shape[1:], images.dtype.str, question.choices, question.prompt, *wanted
+    offered = question.choices, question.instead
+    return images.shape[1:], images.dtype.str, question.prompt, *offered, *wanted
 
 
 def _as_one(questions: Sequence[Question]) -> Question:
@@ -269,10 +270,11 @@ def _rows(question: Question) -> str:
 
 
 def _check_choices(sheet: Sheet, choice: npt.NDArray[Any], subject: str) -> None:
-    if len(choice) and not (choice.min() >= PASS and choice.max() < len(sheet.choices)):
+    offered = len(sheet.choices) + len(sheet.instead)
+    if len(choice) and not (choice.min() >= PASS and choice.max() < offered):
         raise BadAnswer(
             f"{subject} gave choices from {choice.min()} to {choice.max()}, and the sheet offers "
-            f"0..{len(sheet.choices) - 1}; let it return places of its choices, or {PASS} for none"
+            f"0..{offered - 1}; let it return places of its choices, or {PASS} for none"
         )
 
 
@@ -311,7 +313,7 @@ def _checked_scores(
 
 
 def _trial_columns(number: int, sheet: Sheet, answers: Answers) -> dict[str, Any]:
-    names = np.array([*sheet.choices, ""])  # PASS is the last place
+    names = np.array([*sheet.choices, *sheet.instead, ""])  # PASS is the last place
     columns: dict[str, Any] = {
         "sheet": np.full(len(sheet), number, np.int16),
         "stimulus": sheet.ids(),

@@ -164,6 +164,32 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * tail)
 
 
+class Consistency(NamedTuple):
+    """How far two err on the same questions, beyond what their accuracies bring about."""
+
+    kappa: float
+    """1: on the same, 0: as by chance, below: on different ones; NaN where neither can tell."""
+    ceiling: float
+    """The most that two of these accuracies can reach."""
+
+
+def error_consistency(first: Numbers, second: Numbers) -> Consistency:
+    """Return Cohen's kappa of being right or wrong on the same questions (Geirhos et al. 2020).
+
+    >>> error_consistency([1, 1, 0, 0], [1, 1, 0, 0])
+    Consistency(kappa=1.0, ceiling=1.0)
+    >>> error_consistency([1, 1, 1, 0], [1, 0, 0, 0])
+    Consistency(kappa=0.2, ceiling=0.2)
+    """
+    a, b = np.asarray(first, bool), np.asarray(second, bool)
+    p, q = float(a.mean()), float(b.mean())
+    expected = p * q + (1 - p) * (1 - q)
+    if expected == 1:
+        return Consistency(math.nan, math.nan)
+    observed, most = float((a == b).mean()), 1 - abs(p - q)
+    return Consistency((observed - expected) / (1 - expected), (most - expected) / (1 - expected))
+
+
 def sign_flip(differences: Numbers, *, draws: int = 10_000, seed: int = 0) -> float:
     """Return the two-sided permutation p of paired differences having mean nought.
 

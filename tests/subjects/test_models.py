@@ -389,6 +389,39 @@ def test_the_simulated_person_slips_takes_time_and_differs_from_others():
     assert 0.3 < one.seconds.min() < one.seconds.max() < 2.5
 
 
+def test_the_simulated_person_asks_for_more_until_it_is_sure_and_remembers_every_lesson():
+    person = plugins.subject("simulated,slips=0")
+    more = Sheet(lesson().images, ABC, instead=("more", "all"))
+    asked = person.answer(more).choice
+    assert set(asked) == {3, 4}  # it was shown nothing yet, and names nothing
+    images, labels = lesson().images, lesson().labels
+    for label in range(3):
+        own = labels == label
+        person = person.study(Lesson(images[own], labels[own], ABC))
+    assert (person.answer(more).choice == labels).all()
+    whole = plugins.subject("simulated,slips=0").study(lesson())
+    assert (whole.answer(more).choice == labels).all()
+
+
+def test_the_schooled_person_names_things_when_it_sees_them():
+    pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+    from snellen.images.things import THINGS, draw_things
+    from snellen.seeds import Seed
+
+    images, labels = draw_things(Seed("test"), 36, 32)
+    answers = plugins.subject("simulated,slips=0,schooled=true").answer(
+        Sheet(np.concatenate([images, images * 0]), THINGS, instead=("more",))
+    )
+    named = answers.choice[:36] < 9
+    assert named.mean() > 0.7
+    assert (answers.choice[:36] == labels)[named].mean() > 0.9
+    assert plugins.subject("simulated,schooled=true").fingerprint != person_print()
+
+
+def person_print():
+    return plugins.subject("simulated").fingerprint
+
+
 PROCESSORS = [
     ({"do_rescale": False}, "white", "255"),
     ({"do_flip_channel_order": True}, "order", "BGR"),

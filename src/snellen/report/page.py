@@ -197,7 +197,7 @@ def _section(graded: Graded, beside: _Beside) -> dict[str, Any]:
         "commands": graded.commands,
         "settings": settings.dump(graded.exam),
         "count": len(graded.records),
-        "subjects": Counter(r.subject for r in graded.records),
+        "subjects": Counter(r.party for r in graded.records),
         "failed": [(r.subject, repr(r.item), r.error) for r in graded.failed],
         "versions": _versions(graded.records),
         "seconds": sum(r.seconds for r in graded.records),

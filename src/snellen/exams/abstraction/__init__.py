@@ -74,6 +74,12 @@ class Abstraction:
         "tests": 1000,
     }
 
+    people: ClassVar[Mapping[str, Any]] = {
+        "settings": {"levels": (0, 5), "samples": (48,), "repeats": 10, "tests": 40},
+        "about": {"title": "Which shape is it?", "minutes": 10},
+        "sessions": {"each": 2, "distinct": ("transformation",), "rest": 1},
+    }
+
     mode: Annotated[
         Literal["held-out", "paper"],
         Field(description="our design, or Tables 1-13 of the paper as they were made"),

@@ -9,22 +9,23 @@ would make the answer wrong is its minimal-entropy positive image (MEPI).
     step            leads to a picture of lower entropy; a path is of rightly named ones only
     precision       share of one subject's MEPIs that another names rightly
 
-For people the same is asked upwards: from a void picture to the first that they can name.
+For people the same is asked upwards (`direction=up`): from a void picture to the first that
+they can name.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from snellen.core import CHOICE, Ability, Attachment, Item, Sheet
 from snellen.digests import digest
-from snellen.exams.laconic import results, sets
-from snellen.exams.laconic.lattice import Lattice
+from snellen.exams.laconic import crowd, results, sets
+from snellen.exams.laconic.lattice import Lattice, whole
 from snellen.exams.laconic.search import (
     METHODS,
     PROMPT,
@@ -35,6 +36,7 @@ from snellen.exams.laconic.search import (
     least,
     straight,
 )
+from snellen.exams.laconic.upwards import climb, climbable, void
 from snellen.groups import load_groups
 from snellen.images.entropy import MEASURES, as_png, encoder, entropy
 from snellen.images.labelled import asked_labels, choices, open_collection
@@ -64,6 +66,11 @@ class Laconic:
     candidates: ClassVar[tuple[str, ...]] = ("tutored", "tutored,width=4")
     baselines: ClassVar[tuple[str, ...]] = ("chance",)
     quick: ClassVar[Mapping[str, Any]] = {"per_class": 3}
+    people: ClassVar[Mapping[str, Any]] = {
+        "settings": {"direction": ("up",)},
+        "about": {"title": "How little do you need to see?"},
+        "sessions": {"each": 8, "distinct": ("picture",), "rest": 4},
+    }
 
     pictures: Annotated[
         str,
@@ -86,11 +93,24 @@ class Laconic:
         Field(min_length=1, description="also blur, jpeg, frequencies, and joint: combined+blur"),
         SELECTS,
     ] = ("colour", "resolution", "crop", "combined")
+    direction: Annotated[
+        tuple[Literal["down", "up"], ...],
+        Field(
+            description="down from the picture, or up from nothing, as people must; empty: only "
+            "those of mepis"
+        ),
+        SELECTS,
+    ] = ("down",)
     mepis: Annotated[
         str,
         Field(description="a set of MEPIs that everybody is asked about too"),
         SELECTS,
     ] = ""
+    mepis_each: Annotated[
+        int,
+        Field(ge=0, description="MEPIs in an item (0: all of an owner's), for people: 26"),
+        SELECTS,
+    ] = 0
     side: Annotated[
         int, Field(ge=0, le=2048, description="of the square pictures are shown at (0: fitting)")
     ] = 0
@@ -156,11 +176,13 @@ class Laconic:
             Item(
                 reduction=reduction, picture=name, label=label,
                 content=self.collection.content(name), among=among,
+                **({"direction": direction} if direction == "up" else {}),
             )
+            for direction in self.direction
             for name, label in chosen
             for reduction in self.reductions
         ]  # fmt: skip
-        return [*made, *sets.items(self.mepis, among)]
+        return [*made, *sets.items(self.mepis, among, self.mepis_each)]
 
     def examine(self, item: Item) -> Flow:
         """Look for a picture's MEPI, or ask about those that others left."""
@@ -169,15 +191,53 @@ class Laconic:
             return (yield from sets.examine(self.mepis, item, names, self.side))
         picture = _read(self.pictures, self.column, str(item["picture"]))
         found_ways = ways(str(item["reduction"]))
+        if "direction" in item:
+            return (yield from self._upwards(item, picture, names))
         lattice = Lattice(picture, found_ways, self.side, self.neutral, self.rungs, self.strict)
         truth = names.index(str(item["label"]))
         search = Search(lattice, names, truth, self.budget, self.guard)
         found = yield from least(search, self.method(lattice))
         if found is None:
             return {"right": False}
-        void: Answers = yield Sheet(_void(picture, self.side), names, prompt=PROMPT)
-        guess = [*names, ""][int(void.choice[0])]
+        nothing = whole(void(picture), self.side)[None]
+        answers: Answers = yield Sheet(nothing, names, prompt=PROMPT)
+        guess = [*names, ""][int(answers.choice[0])]
         return {**self._account(item, search, found), "void": guess}
+
+    def _upwards(self, item: Item, picture: Picture, names: tuple[str, ...]) -> Flow:
+        """Let somebody ask for more, and put down what they could name at last."""
+        found_ways, truth = ways(str(item["reduction"])), names.index(str(item["label"]))
+        lattice = climbable(picture, found_ways, self.side, self.neutral)
+        made = yield from climb(lattice, names, truth)
+        state = made.states[-1]
+        told = {"right": made.named == names[truth], "named": made.named, "asked": len(made.states)}
+        if not told["right"]:
+            return told
+        left = void(picture) if state is None else lattice.picture(state)
+        bits = [0 if s is None else lattice.bits(s) for s in made.states]
+        return {
+            **told,
+            **self._entropies(item, left),
+            "values": {} if state is None else lattice.values(state),
+            "margin": math.nan,
+            "minimal": False,  # nobody can be asked about less once they have seen it
+            "path": [
+                [None if s is None else list(s), b] for s, b in zip(made.states, bits, strict=True)
+            ],
+            "void": names[truth] if state is None else "",
+            "original": Attachment(as_png(lattice.shown(lattice.start)), ".png"),
+        }
+
+    def _entropies(self, item: Item, left: Picture) -> dict[str, Any]:
+        """Measure what is left of a picture, and the picture."""
+        name = str(item["picture"])
+        return {
+            "bytes": {measure: entropy(measure)(left) for measure in self.entropy},
+            "bytes before": _entropies(self.pictures, self.column, name, self.entropy),
+            "size": list(left.shape[:2]),
+            "encoder": encoder(self.entropy[0]),
+            "mepi": Attachment(as_png(left), ".png"),
+        }
 
     def method(self, lattice: Lattice) -> Method:
         """Say how a lattice is searched."""
@@ -193,7 +253,9 @@ class Laconic:
 
     def sequel(self, records: Sequence[Record], folder: Path) -> Mapping[str, Any] | None:
         """Once several subjects have left MEPIs, ask everybody about everybody's."""
-        own = [r for r in records if r.measures.get("mepi") is not None]
+        asked = [r for r in records if "owner" not in r.item]
+        stand = crowd.together(asked, self.entropy[0])
+        own = [r for r in stand if r.measures.get("mepi") is not None]
         if len({r.subject for r in own}) < 2:
             return None
         return {"mepis": str(sets.write(own, folder / "mepis"))}
@@ -202,16 +264,11 @@ class Laconic:
         """Put down the MEPI with its certificate: the path, and the steps that fail."""
         lattice, start = search.lattice, found.path[0]
         left = lattice.picture(found.state)
-        name = str(item["picture"])
-        before = _entropies(self.pictures, self.column, name, self.entropy)
-        after = {measure: entropy(measure)(left) for measure in self.entropy}
         steps = [(s, search.replies.get(lattice.key(s))) for s in lattice.steps(found.state)]
         return {
             "right": True,
-            "bytes": after,
-            "bytes before": before,
+            **self._entropies(item, left),
             "values": lattice.values(found.state),
-            "size": list(left.shape[:2]),
             "margin": found.margin,
             "margin before": start.margin,
             "asked": len(search.replies),
@@ -219,8 +276,6 @@ class Laconic:
             "path": [[list(node.state), node.bits, node.margin] for node in found.path],
             "failing": [[list(s), reply.margin] for s, reply in steps if reply is not None],
             "curve": [list(point) for point in search.curve],
-            "encoder": encoder(self.entropy[0]),
-            "mepi": Attachment(as_png(left), ".png"),
             "original": Attachment(as_png(lattice.shown(lattice.start)), ".png"),
         }
 
@@ -235,9 +290,3 @@ def _entropies(
     pictures: str, column: str, name: str, measures: tuple[str, ...]
 ) -> dict[str, float]:
     return {measure: MEASURES[measure](_read(pictures, column, name)) for measure in measures}
-
-
-def _void(picture: Picture, side: int) -> Picture:
-    """Return what people start from: the central pixel's colour, everywhere."""
-    middle = picture[picture.shape[0] // 2, picture.shape[1] // 2]
-    return np.broadcast_to(middle, (1, side, side, picture.shape[2])).copy()

@@ -14,6 +14,7 @@ from PIL import Image
 from scipy import stats as scipy_stats
 
 from snellen.core import Result, Verdict
+from snellen.exams.laconic import crowd
 from snellen.exams.laconic.lattice import whole
 from snellen.figures import Boxes, Curves, Dots, Gallery, Matrix, Table
 from snellen.stats import Interval, bootstrap, holm, sign_flip, wilson
@@ -72,8 +73,10 @@ class Findings:
 
 def grade(exam: Laconic, records: Sequence[Record]) -> Result:
     """Compare subjects by what they needed, and by what they make of each other's MEPIs."""
-    searched = [r for r in records if "owner" not in r.item]
-    crossed = [r for r in records if "owner" in r.item]
+    asked = [r for r in records if "owner" not in r.item]
+    searched = crowd.together(asked, exam.entropy[0])
+    read = [r for r in records if "owner" in r.item]
+    crossed = crowd.merged(read)
     found = _findings(exam, searched)
     reductions = [name for name in exam.reductions if any(f.left[name] for f in found)]
     others = [f for f in found if f.subject not in exam.baselines]
@@ -81,12 +84,13 @@ def grade(exam: Laconic, records: Sequence[Record]) -> Result:
     if reductions:
         figures += [_ratios(found, reductions, exam), _boxes(found, reductions, exam)]
         figures += _examples(found, reductions)
+        figures += crowd.figures(asked, exam.entropy[0])
         figures += [_profile(found, reductions), _curves(found, reductions)]
         figures += _pairs(others, reductions)
         figures += [_measures(exam, found, reductions), _by_class(others, reductions)]
         figures += [_numbers(found, reductions)]
         figures += _ranks(others, reductions)
-    figures += _crosses(found, crossed)
+    figures += [*_crosses(found, crossed), *crowd.consistency(read)]
     return Result([_verdict(f, reductions, exam) for f in found], figures)
 
 
@@ -220,7 +224,8 @@ def _curves(found: Sequence[Findings], reductions: Sequence[str]) -> Curves:
     reduction = reductions[-1]
     series: dict[str, list[Interval | None]] = {}
     for f in found:
-        courses = [r.measures["curve"] for r in f.left[reduction].values()]
+        left = f.left[reduction].values()
+        courses = [r.measures["curve"] for r in left if "curve" in r.measures]
         if courses:
             series[f.subject] = [bootstrap([_known(c, count) for c in courses]) for count in asked]
     return Curves(

@@ -49,17 +49,23 @@ def write(records: Sequence[Record], folder: Path) -> Path:
     return folder
 
 
-def items(path: str, among: str) -> list[Item]:
-    """One item for each owner and reduction of a set."""
+def items(path: str, among: str, each: int = 0) -> list[Item]:
+    """One item for each owner and reduction of a set, or for so many pictures of it."""
     if not path:
         return []
     groups: dict[tuple[str, str], list[str]] = {}
     for row in _rows(path):
         groups.setdefault((row["owner"], row["reduction"]), []).append(row["content"])
-    return [
-        Item(owner=owner, reduction=reduction, content=digest(*contents), among=among)
-        for (owner, reduction), contents in groups.items()
-    ]
+    made = []
+    for (owner, reduction), contents in groups.items():
+        size = each or len(contents)
+        for start in range(0, len(contents), size):
+            part = {"first": start, "count": size} if each else {}
+            content = digest(*contents[start : start + size])
+            made.append(
+                Item(owner=owner, reduction=reduction, content=content, among=among, **part)
+            )
+    return made
 
 
 def examine(path: str, item: Item, names: tuple[str, ...], side: int) -> Flow:
@@ -69,6 +75,9 @@ def examine(path: str, item: Item, names: tuple[str, ...], side: int) -> Flow:
         for row in _rows(path)
         if (row["owner"], row["reduction"]) == (item["owner"], item["reduction"])
     ]
+    if "first" in item:
+        first = int(item["first"])
+        rows = rows[first : first + int(item["count"])]
     pictures = [read_photo(Path(path, row["file"])) for row in rows]
     channels = max(picture.shape[2] for picture in pictures)
     shown = [whole(picture, side) for picture in pictures]

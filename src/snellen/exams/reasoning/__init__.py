@@ -54,6 +54,11 @@ class Reasoning:
     candidates: ClassVar[tuple[str, ...]] = ("synthesis", "nearest,to=lesson")
     baselines: ClassVar[tuple[str, ...]] = ("chance",)
     quick: ClassVar[Mapping[str, Any]] = {"problems": (1, 4, 10, 12), "repeats": 4, "tests": 40}
+    people: ClassVar[Mapping[str, Any]] = {
+        "settings": {"protocol": ("human",), "repeats": 20},  # 20 people, as Fleuret et al.
+        "about": {"title": "Which pictures belong together?", "minutes": 15},
+        "sessions": {"each": 6, "distinct": ("problem",), "rest": 2},
+    }
 
     problems: Annotated[
         tuple[int, ...],

@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 from scipy import stats as scipy_stats
 
+from snellen.core import PEOPLE as OURS
 from snellen.core import Result, Verdict
 from snellen.exams.reasoning.success import (
     PICTURES,
@@ -37,6 +38,8 @@ SOLVED = 0.9
 CHANCE, USUAL = 0.5, 3
 GALLERIES = 6
 PEOPLE = "people (Fleuret et al. 2011)"
+PLACES = (0, 1, 2, 3, 4, 6, 8, 11, 14, 19, 24, 29, 34)
+"""Of the human protocol, from 0, at which a curve is drawn."""
 THEIRS = "best synthesis of the paper"
 NETWORKS = "best CNN of Table 6"
 
@@ -93,6 +96,19 @@ class Findings:
             return passing_interval(alphas[0])
         return bootstrap([passing(a.value) for a in alphas])
 
+    def beta(self, problem: int) -> Interval | None:
+        """Return the share of rounds of the human protocol that were passed."""
+        rounds = [
+            r.measures["passed"] for (p, _), rs in self.sat.items() if p == problem for r in rs
+        ]
+        return wilson(sum(rounds), len(rounds)) if rounds else None
+
+    def course(self, place: int) -> Interval:
+        """Return the share of right answers at a place; who passed before counts as right."""
+        rounds = [r.measures["answers"] for records in self.sat.values() for r in records]
+        right = [bool(answers[place]) if place < len(answers) else True for answers in rounds]
+        return wilson(sum(right), len(right))
+
     def _mean(self, problem: int, examples: int) -> Mean:
         found = self.tested[problem, examples]
         floor = np.mean([share_variance(r.measures["right"], r.measures["asked"]) for r in found])
@@ -124,7 +140,7 @@ def grade(exam: Reasoning, records: Sequence[Record]) -> Result:
     tested = [f for f in found if f.tested]
     figures: list[Figure] = []
     if tested:
-        figures += [_by_problem(tested), _spread(tested), *_planes(tested, exam)]
+        figures += [_by_problem(tested, found), _spread(tested), *_planes(tested, exam)]
         figures += _learning(tested, exam)
     figures += _human(found)
     if tested:
@@ -137,7 +153,7 @@ def grade(exam: Reasoning, records: Sequence[Record]) -> Result:
 def _findings(exam: Reasoning, records: Sequence[Record]) -> list[Findings]:
     made: dict[str, Findings] = {}
     for r in sorted(records, key=lambda r: (r.subject in exam.baselines, r.item["repeat"])):
-        own = made.setdefault(r.subject, Findings(r.subject))
+        own = made.setdefault(r.party, Findings(r.party))
         where = own.tested if r.item["protocol"] == "machine" else own.sat
         where[int(r.item["problem"]), int(r.item["examples"])].append(r)
     return list(made.values())
@@ -166,13 +182,15 @@ def _verdict(f: Findings, exam: Reasoning) -> Verdict:
         tone = "good" if len(solved) == len(problems) else "fair" if solved else "poor"
     if f.sat:
         rounds = [r.measures["passed"] for found in f.sat.values() for r in found]
-        parts.append(f"In the human protocol it passed {wilson(sum(rounds), len(rounds)):%}.")
+        passed = wilson(sum(rounds), len(rounds))
+        parts.append(f"The test that people sit was passed in {passed:%} of {len(rounds)} rounds.")
     tone = "plain" if f.subject in exam.baselines else tone
     return Verdict(f.subject, " ".join(parts), tone, score)  # type: ignore[arg-type]
 
 
-def _by_problem(found: Sequence[Findings]) -> Dots:
+def _by_problem(found: Sequence[Findings], everybody: Sequence[Findings]) -> Dots:
     """Draw the paper's Figure 2: the chance of passing, problem by problem."""
+    sat = [f for f in everybody if f.sat and f.subject == OURS]
     problems = sorted({p for f in found for p in f.problems(f.usual)})
     return Dots(
         name="problems",
@@ -190,7 +208,8 @@ def _by_problem(found: Sequence[Findings]) -> Dots:
                 for p in problems
             ]
             for f in found
-        },
+        }
+        | {f"{f.subject}, who sat it": [f.beta(p) for p in problems] for f in sat},
         reference={PEOPLE: [references(p).get(PEOPLE) for p in problems]},
         null=passing(CHANCE),
         null_name="chance, 11 %",
@@ -308,16 +327,11 @@ def _learning(found: Sequence[Findings], exam: Reasoning) -> list[Figure]:
     return [curves, *tables]
 
 
-def _human(found: Sequence[Findings]) -> list[Dots]:
+def _human(found: Sequence[Findings]) -> list[Figure]:
     sitters = [f for f in found if f.sat]
     if not sitters:
         return []
     problems = sorted({p for f in sitters for p, _ in f.sat})
-
-    def share(f: Findings, problem: int) -> Interval | None:
-        rounds = [r.measures["passed"] for (p, _), rs in f.sat.items() if p == problem for r in rs]
-        return wilson(sum(rounds), len(rounds)) if rounds else None
-
     return [
         Dots(
             name="human",
@@ -328,12 +342,26 @@ def _human(found: Sequence[Findings]) -> list[Dots]:
             ),
             formula="β = repeats passed ÷ repeats",
             groups=[f"#{p}" for p in problems],
-            series={f.subject: [share(f, p) for p in problems] for f in sitters},
+            series={f.subject: [f.beta(p) for p in problems] for f in sitters},
             reference={PEOPLE: [references(p).get(PEOPLE) for p in problems]},
             null=passing(CHANCE),
             null_name="chance, 11 %",
             axis="β",
-        )
+        ),
+        Curves(
+            name="course",
+            title="How it went, picture by picture, in the test that people sit",
+            caption=(
+                "Share of right answers at each place, over all rounds and problems; rounds that "
+                "were passed before count as right. 95 % Wilson intervals."
+            ),
+            formula="(right at this place + passed before) ÷ rounds",
+            x=[place + 1 for place in PLACES],
+            series={f.subject: [f.course(place) for place in PLACES] for f in sitters},
+            x_axis="picture",
+            y_axis="right",
+            null=CHANCE,
+        ),
     ]
 
 

@@ -1,0 +1,1 @@
+"""What changed in the tables, and when? A file a change."""
