@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from snellen.core import Answers, Lesson
+from snellen.core import Answers, Lesson, Sheet
 from snellen.digests import digest
 from snellen.errors import Unable
 from snellen.seeds import Seed
 from snellen.sitting import Sitting
 
 if TYPE_CHECKING:
-    from snellen.core import Exam, Indices, Item, Sheet
+    from snellen.core import Exam, Indices, Item
 
 ON_A_PAGE = 24
 """Pictures of a lesson that are shown at once."""
