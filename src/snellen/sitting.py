@@ -225,7 +225,8 @@ def _answers_together(
 
 def admit(exam: Exam, subject: Subject) -> None:
     """Refuse, with the reasons, a subject that cannot give what the exam needs."""
-    if "study" not in exam.needs and getattr(subject, "untaught", False):
+    shows_pictures = exam.needs != {"act"}
+    if shows_pictures and "study" not in exam.needs and getattr(subject, "untaught", False):
         raise Unable(
             f"subject {subject.name!r} cannot sit {exam.name!r}: it knows nothing before a lesson, "
             "and this exam gives none; give it weights=FILE, or trained=true if it loads its own"

@@ -70,7 +70,7 @@ def _verdict(f: Findings, exam: Exam) -> Verdict:
         parts.append(_learnt(f))
     pairs = [p for p in f.pairs.values() if p.matched is not None and p.loss is not None]
     if f.subject in exam.baselines or not pairs:
-        return Verdict(f.subject, parts[0])
+        return Verdict(f.subject, " ".join(parts))
     adjusted = holm([p.matched.p for p in pairs if p.matched])
     surely = [p for p, q in zip(pairs, adjusted, strict=True) if q < ALPHA and p.loss]
     parts.append(
