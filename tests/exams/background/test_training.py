@@ -106,6 +106,14 @@ def test_coders_agree_as_well_as_they_are_expected_to(weights):
         assert float(agreement.fleiss(said)) == pytest.approx(expected, abs=0.03)
 
 
+def test_the_mean_agreement_on_few_models_is_the_expected_one():
+    gaps, keys = np.linspace(-0.05, 0.6, 15), [str(i) for i in range(15)]
+    said = np.stack([simulated(gaps, keys, CUTS, 0.12, seed=seed) for seed in range(400)])
+    found = agreement.fleiss(said)
+    assert found.mean() == pytest.approx(expected_kappa(CUTS.chances(gaps, 0.12)), abs=0.03)
+    assert found.std() > 0.05
+
+
 @pytest.mark.parametrize("kappa", [0.3, 0.63, 0.95, 1.0])
 def test_noise_is_found_for_any_agreement(kappa):
     gaps = np.linspace(0, 0.6, 200)
