@@ -2,6 +2,8 @@
 
 import json
 import runpy
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -191,6 +193,22 @@ def test_an_answer_that_was_given_meanwhile_is_left_aside(tmp_path):
     assert not kept.add(Annotation("ada", "m", 1, 3), 0)
     assert not kept.add(Annotation("ada", "m", 1, 3), 2)
     assert [one.level for one in read(tmp_path)] == [0]
+
+
+def test_of_answers_at_the_same_moment_one_counts(tmp_path, monkeypatch):
+    kept = Annotations(tmp_path)
+    kept.enrol("ada", 1)
+
+    def slowly(path):
+        found = read(path)
+        time.sleep(0.01)
+        return found
+
+    monkeypatch.setattr("snellen.exams.background.annotations.read", slowly)
+    with ThreadPoolExecutor(6) as pool:
+        taken = list(pool.map(lambda i: kept.add(Annotation("ada", "m", i % 3, 3), 0), range(6)))
+    assert taken.count(True) == 1
+    assert len(read(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(
