@@ -6,6 +6,9 @@ people do. What is timed is what they wait for: from the answer sent to the next
 With --kill the server is killed when all are there, and started again; participants reload,
 as people would. In the end, what they were acknowledged is compared with what is stored.
 
+Every answer waits for the disk. A disk that others write to is felt in the tail, not in the
+median: a store in memory (sqlite:////dev/shm/study.db) shows the server alone.
+
     python benchmarks/study_load.py
     python benchmarks/study_load.py --store postgresql+psycopg://user@/database?host=/tmp
 """

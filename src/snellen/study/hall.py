@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 KEPT = 1000
-"""Visitors who are remembered at once, each with the pictures of an item: half a megabyte or so."""
+"""Visitors who are remembered at once, each with the pictures of an item: a megabyte or so."""
 
 
 class Unknown(Exception):
