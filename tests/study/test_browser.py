@@ -228,6 +228,8 @@ def test_nothing_moves_while_pictures_come(chromium, tmp_path, sqlite, open_stud
             tab.page.wait_for_timeout(300)
             assert tab.page.evaluate("window.shift") == 0
             tab.page.click("button[value='0']")
+        tab.page.wait_for_load_state("networkidle")
+        tab.page.unroute_all(behavior="wait")
 
 
 def test_a_screen_reader_is_told_what_there_is(chromium, tmp_path, sqlite, open_study):

@@ -13,8 +13,10 @@ import pytest
 
 from snellen.study import entries, guards
 from snellen.study.design import read
-from snellen.study.server import COOKIE, make_app
+from snellen.study.server import COOKIE, _buttons, make_app
 from snellen.study.store import Store
+from snellen.study.walk import Page
+from snellen.study.words import spoken
 from study_files import write_study
 
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
@@ -498,3 +500,23 @@ def test_whom_the_experimenter_deleted_can_answer_no_more(tiny, sqlite):
 
     run(story())
     assert stored(sqlite) == []
+
+
+def buttons(*choices, instead=(), key=()):
+    offered, more = _buttons(
+        Page("question", choices=choices, instead=instead, key=key), spoken("es")
+    )
+    return [(b["value"], b["text"], b["key"]) for b in [*offered, *more]]
+
+
+def test_every_answer_has_a_key_of_its_own_and_many_stand_alphabetically():
+    assert buttons("-", "+") == [(0, "-", "1"), (1, "+", "2")]
+    assert [k for *_, k in buttons("7", "8", "9", instead=("more",))] == ["7", "8", "9", "1"]
+    many = buttons("oso", "ave", "árbol", "zorro", instead=("more", "all"))
+    assert many[:4] == [(2, "árbol", "1"), (1, "ave", "2"), (0, "oso", "3"), (3, "zorro", "4")]
+    assert many[4:] == [(4, "more", "5"), (5, "all", "6")]
+    numbers = buttons(*map(str, (10, 9, 2, 1)))
+    assert [text for _, text, _ in numbers] == ["1", "2", "9", "10"]
+    crowd = buttons(*(f"name {n}" for n in range(60)))
+    keys = [key for *_, key in crowd if key]
+    assert len(set(keys)) == len(keys) == 33

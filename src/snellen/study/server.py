@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from snellen.study.design import Design
     from snellen.study.store import Store
-    from snellen.study.walk import Page
+    from snellen.study.walk import Page, Shown
     from snellen.study.words import Words
 
 Answer: TypeAlias = Callable[["Request"], Awaitable["Response"]]
@@ -56,7 +56,7 @@ COOKIE, DESK_COOKIE = "snellen", "snellen-desk"
 CONTROL = "control"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 KEYS = "123456789abcdeghiklmnopqrstuvwxyz"
-"""On the keyboard, for each answer in turn; F and J are for two of them."""
+"""On the keyboard, for each answer in turn, unless its name is a key; F and J are for two."""
 FEW = 3
 """So many choices stand as the exam has them, side by side; more of them alphabetically."""
 CRISP = 1
@@ -389,7 +389,8 @@ def _reply(choice: int | None, fields: Mapping[str, str]) -> Reply:
 
 def _alphabetical(text: str) -> tuple[int, str]:
     """Order numbers by size, and letters whatever accents they bear."""
-    plain = unicodedata.normalize("NFD", text.casefold())
+    parts = unicodedata.normalize("NFD", text.casefold())
+    plain = "".join(part for part in parts if not unicodedata.combining(part))
     return (int(text), "") if text.isdecimal() else (0, plain)
 
 
@@ -400,35 +401,40 @@ def _whole(text: str | None) -> int | None:
 
 
 def _arranged(page: Page, told: Words) -> dict[str, Any]:
-    """Arrange what a picture page shows: buttons with keys, what is known by category."""
-    names = [*page.choices, *page.instead]
-    keys = KEYS if len(page.choices) != 2 or page.instead else "12"
-    buttons = [
-        {"value": place, "name": name, "text": told.say(name), "key": key}
-        for place, (name, key) in enumerate(zip(names, [*keys, *[""] * len(names)], strict=False))
-    ]
-    pictures = {shown.choice: shown for shown in page.key}
-    for button in buttons:
-        button["picture"] = pictures.get(button["value"])
-    offered = buttons[: len(page.choices)]
-    if len(offered) > FEW and not page.key:
-        offered = sorted(offered, key=lambda button: _alphabetical(str(button["text"])))
-        for button, key in zip(offered, KEYS, strict=False):
-            button["key"] = key
-    shelves = [
-        (button, [(n, s) for n, s in enumerate(page.board) if s.choice == button["value"]])
-        for button in buttons[: len(page.choices)]
-    ]
-    newest = page.board[-1] if page.told and page.board else None
-    truth = buttons[page.told[1]]["text"] if page.told else ""
+    """Arrange what a picture page shows: buttons, and what is known by category."""
+    offered, instead = _buttons(page, told)
+    by_value = {button["value"]: button for button in offered}
+    known: dict[int, list[tuple[int, Shown]]] = {value: [] for value in sorted(by_value)}
+    for place, shown in enumerate(page.board):
+        if shown.choice is not None:
+            known[shown.choice].append((place, shown))
     return {
-        "truth": truth,
         "offered": offered,
-        "instead": buttons[len(page.choices) :],
-        "shelves": [shelf for shelf in shelves if shelf[1] or len(page.choices) == 2],
-        "newest": newest,
+        "instead": instead,
+        "truth": by_value[page.told[1]]["text"] if page.told else "",
+        "shelves": [(by_value[v], held) for v, held in known.items() if held or len(known) == 2],
+        "newest": page.board[-1] if page.told and page.board else None,
         "crisp": page.picture is not None and page.picture.image.shape[-1] == CRISP,
     }
+
+
+def _buttons(page: Page, told: Words) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the buttons for choices and for what may be replied instead, with their keys."""
+    pictures = {shown.choice: shown for shown in page.key}
+    made: list[dict[str, Any]] = [
+        {"value": n, "name": name, "text": told.say(name), "picture": pictures.get(n)}
+        for n, name in enumerate([*page.choices, *page.instead])
+    ]
+    offered, instead = made[: len(page.choices)], made[len(page.choices) :]
+    if len(offered) > FEW and not page.key:
+        offered.sort(key=lambda button: _alphabetical(button["text"]))
+    names = [button["text"].lower() for button in offered]
+    own = all(len(name) == 1 and name.isalnum() for name in names) and len(set(names)) == len(names)
+    keys = names if own else [*KEYS][: len(offered)]
+    keys += [key for key in KEYS if key not in keys]
+    for place, button in enumerate([*offered, *instead]):
+        button["key"] = keys[place] if place < len(keys) else ""
+    return offered, instead
 
 
 @cache
