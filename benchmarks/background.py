@@ -47,7 +47,7 @@ PLACES = """
     bookshop breakwater butcher_shop cash_machine castle chainlink_fence china_cabinet church
     cinema cliff cliff_dwelling confectionery coral_reef dam desk dining_table dock dome
     drilling_platform entertainment_center fireguard flagpole fountain four-poster gas_pump
-    geyser gondola greenhouse grille grocery_store hay home_theater lakeside library lumbermill
+    geyser greenhouse grille grocery_store hay home_theater lakeside library lumbermill
     maypole maze megalith mobile_home monastery mosque mountain_tent obelisk organ palace
     parallel_bars park_bench patio pedestal picket_fence pier planetarium plate_rack pole
     prayer_rug prison promontory quilt radiator rapeseed refrigerator restaurant sandbar

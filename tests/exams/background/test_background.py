@@ -27,6 +27,7 @@ from snellen.images.scenery import GROUP_OF, KEYWORDS, KINDS, draw_scenes
 from snellen.images.things import THINGS
 from snellen.seeds import Seed
 from snellen.stats import Interval
+from tests_scenes import WORDS
 
 FIRST = 1 + len(CONTROLS)
 SURE, LOST = 0.9, 0.02
@@ -147,7 +148,7 @@ def test_who_sees_the_foreground_only_has_a_zero_matrix_and_is_called_invariant(
     assert one.loss().value == one.loss("alone").value == 0
     assert not any(e.hurts for e in one.effects)
     (verdict,) = exam.grade(records).verdicts
-    assert verdict.text.startswith("invariant to scenery (probability 0.90")
+    assert verdict.text.startswith("invariant to scenery, says the given assessor (")
     assert verdict.tone == "good"
     assert verdict.score == pytest.approx(0.95)
 
@@ -199,7 +200,7 @@ def test_a_mind_that_declines_with_distance_has_the_matrix_of_its_decline():
     assert np.corrcoef(made.values[there], abs(rows - columns))[0, 1] > 0.8
 
 
-@pytest.mark.parametrize("word", ["rock", "grass", "lamp"])
+@pytest.mark.parametrize("word", ["rock", "grass", "sea"])
 def test_one_poisoned_keyword_is_named_first_and_alone(word, tmp_path):
     def mind(case, place):
         shown = case.words[place - FIRST].split(";") if place >= FIRST else ()
@@ -213,9 +214,11 @@ def test_one_poisoned_keyword_is_named_first_and_alone(word, tmp_path):
     assert first.p < 0.01
     assert first.adjusted.value < -0.8
     assert first.plain.value == pytest.approx(-1)
+    assert not any(e.hurts for e in others)  # though many keep it company
+    assert min(e.plain.high for e in others) < 0
     assert min(e.adjusted.value for e in others) > -0.1
     result = exam.grade(records)
-    assert f"surely (points of accuracy): {word} −100".replace("−", "-") in result.verdicts[0].text
+    assert f"with all else held still: {word} -9" in result.verdicts[0].text
     assert figure(result, "keywords").cells[0]["keyword"] == word
     shelves = figure(result, "hurt-oracle, taught at 0.50").shelves
     assert next(iter(shelves)) == word
@@ -259,7 +262,8 @@ def test_repeats_of_a_target_are_not_taken_for_other_targets():
     numbers = figure(PAINTED.grade(thrice), "losses").cells[0]
     assert numbers["targets"] == 45
     assert (
-        numbers["own sceneries"] == figure(PAINTED.grade(once), "losses").cells[0]["own sceneries"]
+        numbers["before usual scenery"]
+        == figure(PAINTED.grade(once), "losses").cells[0]["before usual scenery"]
     )
 
 
@@ -288,7 +292,9 @@ def test_the_kernel_that_is_shown_does_not_change_what_is_judged(tmp_path):
     shown = replace(exam, kernel="sharp", differences="signed")
     assert shown.grade(records).verdicts == [wide]
     name = "matrices-oracle, taught at 0.50"
-    panels = [figure(e.grade(records), name).panels["CONF right"] for e in (exam, shown)]
+    panels = [
+        figure(e.grade(records), name).panels["answered rightly or not"] for e in (exam, shown)
+    ]
     assert abs(panels[0] - panels[1]).max() > 0.1
 
 
@@ -331,6 +337,20 @@ def test_pictures_are_kept_in_rows_and_found_again():
     made = cut_up(strip(images))
     assert abs(made[:90].astype(int) - images).max() <= 2
     assert len(strip(np.zeros((1003, 8, 8, 3), np.uint8))) > 0  # as many as can be asked for
+
+
+def test_nothing_surely_hurts_where_errors_fall_by_lot():
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        seen = [
+            Seen(
+                [frozenset(w for w in WORDS if rng.random() < 0.3) for _ in range(10)],
+                rng.random(10),
+                (rng.random(10) < 0.7).astype(float),
+            )
+            for _ in range(30)
+        ]
+        assert not any(e.hurts for e in effects(seen))
 
 
 def test_keywords_that_few_targets_tell_apart_are_not_judged():
@@ -561,7 +581,8 @@ def test_who_is_never_right_is_not_judged():
     result = PAINTED.grade(sat(lambda _case, _place: LOST))
     assert "of 45 targets none was right as it was" in result.verdicts[0].text
     everyone = replace(PAINTED, include="all")
-    assert "Of 45 targets that count" in everyone.grade(sat(scenery, everyone)).verdicts[0].text
+    text = everyone.grade(sat(scenery, everyone)).verdicts[0].text
+    assert "of 45 targets as they were, all of which count" in text
 
 
 def test_a_scene_and_a_target_of_one_name_have_their_own_tags(tmp_path):
@@ -698,7 +719,7 @@ def test_a_gate_lets_pass_who_heeds_the_thing_and_nobody_else(photos, tmp_path):
 
     good = run("thing", 0.9, tmp_path / "good")
     assert good.exit_code == 0, good.output
-    assert "invariant to scenery (probability 0.90" in good.output
+    assert "thing: invariant to scenery, says the given assessor" in good.output
     dearer = run("thing", 0.99, tmp_path / "good")
     assert dearer.exit_code == 4
     assert "thing: 0.95; --fail-under is 0.99" in dearer.output

@@ -14,8 +14,8 @@ its own ground (what cutting does) and on flat grey (what it knows of the thing 
     verdict          of an assessor that was trained on matrices of models whose invariance is
                      known: invariant, borderline or not, with its probabilities
 
-Intervals are by bootstrap over targets, p-values of keywords by flips of sign over targets,
-Holm-corrected over all keywords of a subject.
+Intervals are by bootstrap over targets, or Wilson's; a target counts once, however many lessons
+were given. A keyword surely hurts if both its effects do, Holm-corrected over all keywords.
 """
 
 from __future__ import annotations

@@ -90,9 +90,12 @@ def photographed(exam: Background, name: str, label: str) -> Case:
     size = (exam.side, exam.side)
     try:
         picture = squashed(open_collection(exam.targets, exam.column).read(name), size)
+    except Unloadable as error:
+        raise Skipped(_without_place(error)) from error
+    try:
         mask = _mask(exam.masks, exam.targets, exam.column, name, exam.side)
     except Unloadable as error:
-        raise Skipped(str(error)) from error
+        raise Skipped(f"it has no mask: {error}") from error
     if reasons := gate(mask):
         raise Skipped(f"its mask is no good: {'; '.join(reasons)}")
     library = _library(exam)

@@ -47,6 +47,14 @@ BINS = 6
 FEW_TARGETS = 5
 """With fewer no matrix is judged."""
 WORST = 8
+TONES = dict(zip(LEVELS, ("poor", "fair", "good"), strict=True))
+IN_WORDS = {
+    "CONF true": "probability of the right answer",
+    "CONF margin": "its lead over the next best",
+    "CONF right": "answered rightly or not",
+}
+"""What signals are called where they are shown."""
+MOST_PANELS = 4
 JUDGED = ("CONF max", "CONF true", "CONF margin", "CONF right")
 """Signals that every model gives in the same unit: what the shipped assessor judges by."""
 SHIPPED = "assessor.npz"
@@ -70,6 +78,7 @@ class Findings:
     """Painted: right before classes' own sceneries, before others, and how many were asked."""
     ontology: Any = None
     """Of its scenes, as it was kept."""
+    _made: dict[tuple[str, str, bool], VarianceMatrix] = field(default_factory=dict)
 
     @cached_property
     def used(self) -> list[Any]:
@@ -162,7 +171,14 @@ class Findings:
     def matrices(self, exam: Background, names: Sequence[str]) -> dict[str, VarianceMatrix]:
         """Return the variance matrix of each signal."""
         kernel, signed = KERNELS[exam.kernel], exam.differences == "signed"
-        return {n: variance_matrix(cloud(*self.signal(n), signed=signed), kernel) for n in names}
+        made = {}
+        for name in names:
+            key = name, exam.kernel, signed
+            if key not in self._made:
+                points = cloud(*self.signal(name), signed=signed)
+                self._made[key] = variance_matrix(points, kernel)
+            made[name] = self._made[key]
+        return made
 
     def features(self, exam: Background, names: Sequence[str]) -> dict[str, float]:
         """Return what an assessor judges by."""
@@ -293,9 +309,11 @@ def grade(exam: Background, records: Sequence[Record]) -> Result:
             shown = [name for name in JUDGED[1:] if name in f.names]
             shown += [n for n in f.names if not n.startswith("CONF") and n.endswith(" max")]
             if f.count >= FEW_TARGETS and shown:
-                figures += _matrix_figures(f, exam, shown)
-        figures += [_keywords(known), _numbers(known)]
-    figures += [_skipped(found), *_ontology(found)]
+                figures.append(_matrix_figure(f, exam, shown))
+        if rested := [f for f in known if f.count >= FEW_TARGETS and f.names]:
+            figures.append(_density_figure(rested, exam))
+        figures.append(_numbers(known))
+    figures += [_skipped(found), *_ontology(found), _keywords(known)]
     return Result(verdicts, [figure for figure in figures if figure is not None])
 
 
@@ -307,40 +325,42 @@ def _verdict(f: Findings, judgement: Judgement, exam: Background) -> Verdict:
             f"nothing can be said: all {len(f.skipped)} targets were left out, the first because "
             f"{why}.",
         )
+    asked = len({case["target"] for case in f.told})
     if not f.used:
-        return Verdict(
-            f.who,
-            f"nothing can be said: of {len(_by_target(f.told, [0] * len(f.told)))} targets none "
-            "was right as it was.",
-            "poor",
-        )
-    parts, tone, score = [], "plain", None
+        text = f"nothing can be said: of {asked} targets none was right as it was."
+        return Verdict(f.who, text, "poor")
+    tone, score, parts = "plain", None, [f"not judged: {judgement.why_not}."]
     if judgement.chances:
         level = max(judgement.chances, key=lambda name: judgement.chances[name])
         others = ", ".join(f"{n} {p:.2f}" for n, p in judgement.chances.items() if n != level)
-        parts.append(
-            f"{level} to scenery (probability {judgement.chances[level]:.2f}; {others}; by "
-            f"{'the given assessor' if exam.assessor else 'an assessor of painted worlds'})."
-        )
-        tone = dict(zip(LEVELS, ("poor", "fair", "good"), strict=True))[level]
-        score = judgement.score
-    else:
-        parts.append(f"not judged: {judgement.why_not}.")
+        who = "the given assessor" if exam.assessor else "an assessor trained on painted worlds"
+        sure = f"{judgement.chances[level]:.2f}"
+        parts = [f"{level} to scenery, says {who} (probability {sure}; {others})."]
+        tone, score = TONES[level], judgement.score
+    counted = "all of which count" if exam.include == "all" else f"and the {f.count} that are count"
     parts.append(
-        f"Of {f.count} targets that count (right as they were: {f.original:%}), it is right "
-        f"before {f.composites:%} of other sceneries, and before all of them on {f.everywhere:%}; "
-        f"back on their own ground {f.control('re-pasted'):%}, alone on grey "
-        f"{f.control('alone'):%}."
+        f"It is right on {f.original:%} of {asked} targets as they were, {counted}. Before other "
+        f"scenes it is still right {f.composites:%} of the time; {f.everywhere:%} of the targets "
+        f"it gets right before every scene. Controls: {f.control('re-pasted'):%} back on their "
+        f"own ground, {f.control('alone'):%} alone on grey."
     )
-    worst = [e for e in f.effects if e.hurts][:3]
-    if worst:
-        told = ", ".join(f"{e.word} {_points(e.plain)}" for e in worst)
-        parts.append(f"What hurts surely (points of accuracy): {told}.")
-    elif f.effects:
-        parts.append(f"None of {len(f.effects)} keywords hurts surely.")
+    parts += _harm(f)
     if f.skipped:
         parts.append(f"{len(f.skipped)} targets were left out; the table says why.")
     return Verdict(f.who, " ".join(parts), tone, score)  # type: ignore[arg-type]
+
+
+def _harm(f: Findings) -> list[str]:
+    """Say which keywords hurt, if any can be told apart."""
+    if not f.effects:
+        return ["No keyword was in enough scenes, and missing from others, to be judged."]
+    worst = [e for e in f.effects if e.hurts]
+    if not worst:
+        return [f"None of {len(f.effects)} keywords surely hurts."]
+    told = ", ".join(f"{e.word} {_points(e.adjusted)}" for e in worst[:3])
+    more = f", and {len(worst) - 3} more" if len(worst) > 3 else ""
+    among = f"Of {len(f.effects)} keywords, these surely hurt"
+    return [f"{among}, in points of accuracy with all else held still: {told}{more}."]
 
 
 def _points(share: Interval) -> str:
@@ -349,23 +369,24 @@ def _points(share: Interval) -> str:
 
 def _parts(found: Sequence[Findings]) -> Dots:
     rows: dict[str, Callable[[Findings], Interval]] = {
-        "as it was": lambda f: f.original,
-        "re-pasted": lambda f: f.control("re-pasted"),
+        "as they were": lambda f: f.original,
+        "on their own ground": lambda f: f.control("re-pasted"),
         "alone on grey": lambda f: f.control("alone"),
+        "before plausible scenes": lambda f: f.plausible,
         "before scenes": lambda f: f.composites,
-        "plausible scenes": lambda f: f.plausible,
-        "before all scenes": lambda f: f.everywhere,
+        "before every scene": lambda f: f.everywhere,
     }
     chances = {f.chance for f in found if not math.isnan(f.chance)}
     return Dots(
         name="parts",
         title="What scenery does, beside what cutting does",
         caption=(
-            "Share right: targets as they were (all of them); of those that count, back on their "
-            "own ground from which they had been painted out, alone on flat grey, before other "
-            "scenes, the same where each scene counts the more the nearer it is, and the share of "
-            "targets that are right before every scene. 95 % intervals: Wilson's, or by bootstrap "
-            "over targets."
+            "What is named rightly. First, of all targets, those as they were photographed or "
+            "painted. Then, of the targets that count: cut out and laid back on their own ground, "
+            "where only the cut shows; alone on flat grey; before other scenes, where plausible "
+            "means that a scene counts the more the nearer it is to the target's own; and the "
+            "share of targets that are right before every one of their scenes. 95 % intervals: "
+            "Wilson's for shares of targets, else by bootstrap over targets."
         ),
         formula="right ÷ asked; plausible: Σ(1 − d)·right ÷ Σ(1 − d) within each target",
         groups=list(rows),
@@ -393,9 +414,10 @@ def _by_distance(found: Sequence[Findings]) -> Curves:
     chances = {f.chance for f in found if not math.isnan(f.chance)}
     return Curves(
         name="distance",
-        title="Accuracy by semantic distance from the own scenery",
-        caption="Over targets that count; the first bin holds the nearest scenes. 95 % intervals "
-        "by bootstrap over targets.",
+        title="Accuracy as scenes become unlike the target's own",
+        caption="Semantic distance is 0 for a scene with nothing in it that the target's own does "
+        "not lead to, and 1 for one that has nothing to do with it. Targets that count; 95 % "
+        "intervals by bootstrap over targets.",
         formula="right ÷ asked among scenes of a bin; bins hold equally many pictures",
         x=middles,
         series=series,
@@ -423,7 +445,8 @@ def _ratio(rows: Floats) -> Interval | None:
 
 def _hurting(f: Findings) -> Dots | None:
     """Draw the keywords that matter most, both ways."""
-    by_size = sorted(f.effects, key=lambda e: -abs(e.adjusted.value))[:WORST]
+    moving = [e for e in f.effects if e.moves]
+    by_size = sorted(moving, key=lambda e: (not e.hurts, -abs(e.adjusted.value)))[:WORST]
     shown = sorted(by_size, key=lambda e: e.adjusted.value)
     if not shown:
         return None
@@ -431,12 +454,14 @@ def _hurting(f: Findings) -> Dots | None:
         name=f"keywords-{f.who}",
         title=f"Which keywords matter: {f.who}",
         caption=(
-            f"The {len(shown)} of {len(f.effects)} keywords with the largest adjusted effects; "
-            "* marks those that surely hurt (Holm over all keywords). Within a target, accuracy "
-            "before scenes with the keyword less that before scenes without it; adjusted: with all "
-            "other keywords and the distance held still. 95 % intervals over targets."
+            f"Of {len(f.effects)} keywords of scenes, the {len(shown)} with the largest adjusted "
+            "effects; * marks those that surely hurt. Difference: accuracy before scenes with the "
+            "keyword less that before scenes without it, within each target. Adjusted: with all "
+            "other keywords and the distance held still, so that a keyword does not answer for "
+            "its company. 95 % intervals over targets."
         ),
-        formula="mean over targets of the difference; ridge regression with a level per target",
+        formula="mean over targets of the difference; ridge regression with a level per target; "
+        "*: both intervals below 0, the adjusted one by a point at least, and Holm's p < .05",
         groups=[f"{e.word}{' *' if e.hurts else ''}" for e in shown],
         series={"difference": [e.plain for e in shown], "adjusted": [e.adjusted for e in shown]},
         null=0.0,
@@ -454,11 +479,14 @@ def _pictures_of_hurt(f: Findings) -> Gallery | None:
     shelves = {word: shelf for word in wanted if (shelf := _shelf(f, word))}
     if not shelves:
         return None
+    hurt = any(e.hurts for e in f.effects)
+    sure = "These surely hurt." if hurt else "None surely hurts; these go along with most errors."
     return Gallery(
         name=f"hurt-{f.who}",
-        title=f"What went wrong before them: {f.who}",
-        caption="Pairs: a target as it was, and before a scene with the keyword, where it was "
-        "taken for something else. From the targets whose pictures are kept.",
+        title=f"Taken for something else: {f.who}",
+        caption=f"Pairs: a target as it was, with its right name, and before a scene with the "
+        f"keyword on the left, where it was taken for something else; d is how far the scene is "
+        f"from its own. {sure}",
         formula="among the first targets of a run",
         shelves=shelves,
     )
@@ -483,30 +511,33 @@ def _shelf(f: Findings, word: str) -> tuple[Any, list[str]] | None:
     return (np.stack(pictures), texts) if pictures else None
 
 
-def _matrix_figures(f: Findings, exam: Background, names: Sequence[str]) -> list[Figure]:
+def _matrix_figure(f: Findings, exam: Background, names: Sequence[str]) -> Figure:
     made = f.matrices(exam, names)
-    rests = next(iter(made.values()))
-    return [
-        raster(
-            made,
-            name=f"matrices-{f.who}",
-            title=f"Variance matrices: {f.who}",
-            caption=(
-                "How much a signal changes between scenes at two distances from the target's "
-                "own. True: the probability of the right class; margin: how far it leads; right: "
-                "whether it was answered rightly. Paler where fewer points lie near."
-            ),
-            formula="Gaussian RBF of |S_j − S_k| at (d_j, d_k) over all pairs of all targets",
+    return raster(
+        {IN_WORDS.get(name, name): matrix for name, matrix in made.items()},
+        name=f"matrices-{f.who}",
+        title=f"How much its mind changes between two scenes: {f.who}",
+        caption=(
+            "Each place stands for two scenes by their semantic distances from the target's own; "
+            "its colour is by how much a signal differs between them, over all targets. A model "
+            "that does not mind scenery is dark all over. Paler where there are fewer pairs."
         ),
-        density(
-            {"pairs of scenes": rests},
-            name=f"density-{f.who}",
-            title=f"What the matrices rest on: {f.who}",
-            caption=f"Pairs of pictures by their distances; {100 * rests.covered:.0f} % of the "
-            "elements hold any, and the others are guessed from around.",
-            formula="count of points of the cloud by block of elements",
-        ),
-    ]
+        formula="variance matrix: Gaussian RBF of |S_j − S_k| at (d_j, d_k) over all pairs of "
+        "all targets",
+    )
+
+
+def _density_figure(found: Sequence[Findings], exam: Background) -> Figure:
+    shown = {f.who: f.matrices(exam, f.names[:1])[f.names[0]] for f in found[:MOST_PANELS]}
+    covered = min(matrix.covered for matrix in shown.values())
+    return density(
+        shown,
+        name="density",
+        title="What the matrices rest on",
+        caption=f"How many pairs of pictures there are at each two distances. Pairs lie in "
+        f"{100 * covered:.0f} % of a matrix' elements; the others are guessed from around.",
+        formula="count of points of the cloud by block of elements",
+    )
 
 
 def _keywords(found: Sequence[Findings]) -> Table | None:
@@ -521,6 +552,7 @@ def _keywords(found: Sequence[Findings]) -> Table | None:
             "hurts": "yes" if e.hurts else "",
         }
         for f in found
+        if any(e.moves for e in f.effects)
         for e in f.effects
     ]
     if not rows:
@@ -528,8 +560,8 @@ def _keywords(found: Sequence[Findings]) -> Table | None:
     return Table(
         name="keywords",
         title="All keywords in numbers",
-        caption="Those that hurt most surely come first.",
-        formula="as in the figures; p: two-sided, by flips of sign over targets, Holm-corrected",
+        caption="Those that surely hurt come first. Subjects that no keyword moves are left out.",
+        formula="as in the figures; p: two-sided, Holm-corrected, the greater of both effects'",
         cells=rows,
     )
 
@@ -541,26 +573,24 @@ def _numbers(found: Sequence[Findings]) -> Table:
             "subject": f.who,
             "targets": len({case["target"] for case in f.told}),
             "that count": f.count,
-            "as it was − before scenes": f.loss(),
-            "re-pasted − before scenes": f.loss("re-pasted"),
-            "alone − before scenes": f.loss("alone"),
-            "on all scenes": f.everywhere,
-            "plausible": f.plausible,
+            "lost": f.loss(),
+            "against own ground": f.loss("re-pasted"),
+            "against grey": f.loss("alone"),
         }
         if f.gaps:
             # each lesson's pupil is asked about the same objects: they count once
             own, others, asked = (sum(c) / len(f.gaps) for c in zip(*f.gaps, strict=True))
             row |= {
-                "own sceneries": wilson(own, round(asked)),
-                "others": wilson(others, round(asked)),
+                "before usual scenery": wilson(own, round(asked)),
+                "before unusual": wilson(others, round(asked)),
             }
         rows.append(row)
     return Table(
         name="losses",
-        title="Losses in numbers",
-        caption="Accuracy lost to scenery, within each target, against the picture as it was and "
-        "against both controls. Painted worlds: also the share right on new objects before the "
-        "sceneries that their classes prefer, and before others.",
+        title="What other scenes cost",
+        caption="Accuracy before other scenes is lower by so much than on the target as it was, "
+        "and than on either control; below 0, it is higher. Painted worlds: also what is right of "
+        "new objects before the scenery that their class is usually seen with, and before others.",
         formula="paired differences; bootstrap over targets",
         cells=rows,
     )
