@@ -292,9 +292,7 @@ def test_the_kernel_that_is_shown_does_not_change_what_is_judged(tmp_path):
     shown = replace(exam, kernel="sharp", differences="signed")
     assert shown.grade(records).verdicts == [wide]
     name = "matrices-oracle, taught at 0.50"
-    panels = [
-        figure(e.grade(records), name).panels["answered rightly or not"] for e in (exam, shown)
-    ]
+    panels = [figure(e.grade(records), name).panels["right or wrong"] for e in (exam, shown)]
     assert abs(panels[0] - panels[1]).max() > 0.1
 
 
@@ -575,6 +573,14 @@ def test_nothing_is_said_of_a_run_in_which_all_was_left_out(mine):
     assert "all 3 targets were left out, the first because" in result.verdicts[0].text
     assert result.verdicts[0].score is None
     assert [f.name for f in result.figures] == ["left-out"]
+
+
+def test_without_an_assessor_nobody_is_judged(monkeypatch):
+    monkeypatch.setattr(results, "SHIPPED", "none.npz")
+    results.load_assessor.cache_clear()
+    (verdict,) = PAINTED.grade(sat(foreground)).verdicts
+    assert verdict.text.startswith("not judged: no assessor comes with this version; give one")
+    assert verdict.score is None
 
 
 def test_who_is_never_right_is_not_judged():

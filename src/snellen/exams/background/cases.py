@@ -111,7 +111,7 @@ def _words(library: Library, name: str, own: Picture) -> tuple[str, ...]:
     """Return the keywords of a target's own scenery: its tags', or what its ground looks like."""
     if name in library.of_targets:
         return library.tags.words(library.of_targets[name])
-    return nearest_stuff(own)
+    return nearest_stuff(own, library.scenes.distances.places)
 
 
 def _readable(

@@ -302,7 +302,7 @@ def strongest_keywords(ontology: Ontology, most: int = 20) -> Matrix:
     return Matrix(
         name="ontology",
         title="What goes together in the scenes",
-        caption=f"How many pictures with the row's keyword have the column's as well, of the "
+        caption=f"Percent of pictures with the row's keyword that have the column's, too, for the "
         f"{len(top)} commonest of {len(ontology.keywords)} keywords in {ontology.pictures} "
         "pictures.",
         formula="conf(a → b) = pictures with a and b ÷ pictures with a",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.core import Result, Verdict
-from snellen.errors import SnellenError
+from snellen.errors import SnellenError, Unloadable
 from snellen.exams.background.assessor import LEVELS, Assessor
 from snellen.exams.background.cases import CONTROLS
 from snellen.exams.background.clouds import cloud, most_targets, relative
@@ -49,9 +49,9 @@ FEW_TARGETS = 5
 WORST = 8
 TONES = dict(zip(LEVELS, ("poor", "fair", "good"), strict=True))
 IN_WORDS = {
-    "CONF true": "probability of the right answer",
-    "CONF margin": "its lead over the next best",
-    "CONF right": "answered rightly or not",
+    "CONF true": "probability",
+    "CONF margin": "lead",
+    "CONF right": "right or wrong",
 }
 """What signals are called where they are shown."""
 MOST_PANELS = 4
@@ -288,8 +288,10 @@ def load_assessor(path: str) -> Assessor:
     """Return the assessor of that file, or the one that is shipped."""
     if path:
         return Assessor.load(Path(path).expanduser())
-    shipped = files("snellen.exams.background") / SHIPPED
-    return Assessor.load(Path(str(shipped)))
+    shipped = Path(str(files("snellen.exams.background") / SHIPPED))
+    if not shipped.is_file():
+        raise Unloadable("no assessor comes with this version; give one with assessor=FILE")
+    return Assessor.load(shipped)
 
 
 def grade(exam: Background, records: Sequence[Record]) -> Result:
@@ -415,9 +417,9 @@ def _by_distance(found: Sequence[Findings]) -> Curves:
     return Curves(
         name="distance",
         title="Accuracy as scenes become unlike the target's own",
-        caption="Semantic distance is 0 for a scene with nothing in it that the target's own does "
-        "not lead to, and 1 for one that has nothing to do with it. Targets that count; 95 % "
-        "intervals by bootstrap over targets.",
+        caption="Semantic distance is 0 if all that is in a scene is in the target's own, too, and "
+        "1 if nothing in it goes with anything there. Targets that count; 95 % intervals by "
+        "bootstrap over targets.",
         formula="right ÷ asked among scenes of a bin; bins hold equally many pictures",
         x=middles,
         series=series,
@@ -519,8 +521,10 @@ def _matrix_figure(f: Findings, exam: Background, names: Sequence[str]) -> Figur
         title=f"How much its mind changes between two scenes: {f.who}",
         caption=(
             "Each place stands for two scenes by their semantic distances from the target's own; "
-            "its colour is by how much a signal differs between them, over all targets. A model "
-            "that does not mind scenery is dark all over. Paler where there are fewer pairs."
+            "its colour is by how much a signal differs between them, over all targets: the "
+            "probability of the right answer, its lead over the next best, whether it was given. "
+            "A model that does not mind scenery is dark all over. Paler where there are fewer "
+            "pairs."
         ),
         formula="variance matrix: Gaussian RBF of |S_j − S_k| at (d_j, d_k) over all pairs of "
         "all targets",

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from snellen.exams.background.tags import Tags
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from snellen.core import Images
 
@@ -197,16 +197,22 @@ def stuff_tags(images: Images, pictures: Sequence[str] = ()) -> Tags:
     return Tags(names, tuple(STUFF), present, np.clip(values, 0, 1).astype(np.float32))
 
 
-def nearest_stuff(picture: npt.NDArray[np.uint8]) -> tuple[str, ...]:
-    """Return the keywords of a picture, strongest first; if it has none, what comes nearest to one.
+def nearest_stuff(
+    picture: npt.NDArray[np.uint8], known: Collection[str] = STUFF
+) -> tuple[str, ...]:
+    """Return the keywords of a picture, strongest first; if none is known, what comes nearest.
 
-    >>> nearest_stuff(np.full((9, 9, 3), (150, 100, 110), np.uint8))
-    ('plain',)
+    >>> purple = np.full((9, 9, 3), (150, 100, 110), np.uint8)
+    >>> nearest_stuff(purple), nearest_stuff(purple, ("warm texture", "white below", "bright"))
+    (('plain',), ('bright',))
     """
     tags = stuff_tags(picture[None], ("it",))
     assert tags.strengths is not None
-    least = np.array([least for _, least in STUFF.values()])
-    return tags.words("it") or (tags.keywords[int((tags.strengths[0] / least).argmax())],)
+    words, among = tags.words("it"), [word for word in STUFF if word in known]
+    if not among or not set(words).isdisjoint(among):
+        return words
+    nearness = {w: s / STUFF[w][1] for w, s in zip(STUFF, tags.strengths[0], strict=True)}
+    return (max(among, key=lambda word: nearness[word]),)
 
 
 def _small(images: Images) -> Values:
