@@ -109,34 +109,23 @@ def figures(records: Sequence[Record], measure: str) -> list[Figure]:
 
 def consistency(crossed: Sequence[Record]) -> list[Figure]:
     """Ask of every two who read the same MEPIs whether they misread the same ones."""
-    readers: dict[str, dict[tuple[Any, ...], list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for r in merged(crossed):
-        right: Counter[str] = Counter(r.measures["right"])
-        asked: Counter[str] = Counter(r.measures["asked"])
-        for source, times in asked.items():
-            place = r.item["reduction"], r.item["owner"], source
-            readers[r.subject][place] += _answers(right[source], times)
     cells = []
-    for one, other in itertools.combinations(readers, 2):
-        owners = (one, other)
-        shared = [
-            place
-            for place in readers[one]
-            if place in readers[other] and place[1] not in owners  # their own they read by design
+    for (one, own), (other, theirs) in itertools.combinations(_readings(crossed).items(), 2):
+        pairs = [
+            np.array(list(itertools.product(own[place], theirs[place])))
+            for place in own
+            if place in theirs and place[1] not in (one, other)  # their own they read by design
         ]
-        if len(shared) < FEWEST:
-            continue
-        pairs = [_all_pairs(readers[one][place], readers[other][place]) for place in shared]
-        told = error_consistency(*np.concatenate(pairs).T)
-        cells.append(
-            {
-                "first": one,
-                "second": other,
-                "MEPIs": len(shared),
-                "error consistency κ": _over_pictures(pairs),
-                "ceiling": told.ceiling,
-            }
-        )
+        if len(pairs) >= FEWEST:
+            cells.append(
+                {
+                    "first": one,
+                    "second": other,
+                    "MEPIs": len(pairs),
+                    "error consistency κ": _over_pictures(pairs),
+                    "ceiling": error_consistency(*np.concatenate(pairs).T).ceiling,
+                }
+            )
     return [
         Table(
             name="consistency",
@@ -154,13 +143,16 @@ def consistency(crossed: Sequence[Record]) -> list[Figure]:
     ] if cells else []  # fmt: skip
 
 
-def _answers(right: int, times: int) -> list[bool]:
-    return [True] * right + [False] * (times - right)
-
-
-def _all_pairs(first: Sequence[bool], second: Sequence[bool]) -> npt.NDArray[np.bool_]:
-    """Set every answer of one beside every answer of the other."""
-    return np.array(list(itertools.product(first, second)))
+def _readings(crossed: Sequence[Record]) -> dict[str, dict[tuple[Any, ...], list[bool]]]:
+    """Return by reader, and by reduction, owner and picture, which answers were right."""
+    readers: dict[str, dict[tuple[Any, ...], list[bool]]] = defaultdict(dict)
+    for r in merged(crossed):
+        right: Counter[str] = Counter(r.measures["right"])
+        asked: Counter[str] = Counter(r.measures["asked"])
+        for source, times in asked.items():
+            place = r.item["reduction"], r.item["owner"], source
+            readers[r.subject][place] = [n < right[source] for n in range(times)]
+    return readers
 
 
 def _over_pictures(pairs: Sequence[npt.NDArray[np.bool_]]) -> Interval:
