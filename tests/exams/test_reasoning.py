@@ -164,7 +164,11 @@ def test_a_run_is_reported_beside_people_and_chance(tmp_path):
     ]  # fmt: skip
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
-    for told in ("synthesis: after 3 + 3 examples", "chance: 50 %", "In the human protocol"):
+    for told in (
+        "synthesis: after 3 + 3 examples",
+        "chance: 50 %",
+        "The test that people sit was passed in",
+    ):
         assert told in done.output
     page = (folder / "report.html").read_text()
     for told in (

@@ -12,12 +12,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import IntegrityError
-
 from snellen.core import Item
-from snellen.errors import LogError
+from snellen.errors import LogError, extra
+
+with extra("study", "a study's store"):
+    import sqlalchemy as sa
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.exc import IntegrityError
+
 from snellen.seeds import Seed
 from snellen.study.tables import facts, participants, replies, tasks
 from snellen.study.walk import Reply, Task

@@ -6,18 +6,21 @@ in their browser is kept as a hash only.
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+from snellen.errors import extra
+
+with extra("study", "a study's store"):
+    from sqlalchemy import (
+        Boolean,
+        Column,
+        Double,
+        ForeignKey,
+        Index,
+        Integer,
+        MetaData,
+        String,
+        Table,
+        Text,
+    )
 
 metadata = MetaData(
     naming_convention={
