@@ -16,7 +16,7 @@ from snellen.study.command import study
 from snellen.study.design import draft, read
 from study_files import write_study
 
-OPEN = [n for n in plugins.registered(plugins.EXAMS) if plugins.exam_class(n).needs <= HUMAN]
+OPEN = [n for n in plugins.registered(plugins.EXAMS) if plugins.exam(n).needs <= HUMAN]
 
 
 def snellen(*arguments):
