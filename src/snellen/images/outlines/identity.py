@@ -90,9 +90,9 @@ class Outline:
 
     @cached_property
     def rings(self) -> Floats:
-        """Return the shape on rings about its middle, with unit norm."""
+        """Return the shape on rings about its middle, with unit norm; a speck has nothing there."""
         made = fitting.polar(self.cutting, *self.moments)
-        return np.asarray(made / np.sqrt((made**2).sum()))
+        return np.asarray(made / (float(np.sqrt((made**2).sum())) or 1.0))
 
     @cached_property
     def mirror(self) -> Outline:
