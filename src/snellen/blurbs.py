@@ -16,7 +16,7 @@ def blurb(point: EntryPoint) -> str:
 
     >>> from importlib.metadata import EntryPoint
     >>> blurb(EntryPoint("x", "snellen.subjects.chance:Chance", "snellen.subjects"))
-    'Guess, the same way each time for the same stimulus.'
+    'Guess, the same way each time for the same stimulus; play by lot.'
     """
     module, _, attribute = point.value.partition(":")
     package, *inner = module.split(".")
