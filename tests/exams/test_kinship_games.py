@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import snellen
+from snellen.cli import main
 from snellen.core import Answers, Practice, Turn
 from snellen.errors import BadSetting, Unable
 from snellen.exams.kinship.games import Balancing, ceilings
@@ -90,13 +92,22 @@ def test_as_the_paper_played_them_states_are_numbers_and_actions_are_clamped():
 
 def test_games_are_merged_with_games_alone():
     for values, told in (
-        ({"tests": ("nchain", "glyphs")}, "'glyphs' is no game"),
+        ({"tests": ("nchain", "glyphs")}, "'nchain' and 'glyphs' cannot be merged"),
+        ({"tests": ("glyphs", "nchain")}, "'glyphs' and 'nchain' cannot be merged"),
+        ({"shares": (0.25,)}, "half each"),
         ({"merge": ("stitched",)}, "'nchain' is played"),
         ({"proxies": True}, "'nchain' is played"),
         ({"tests": ("cartpole-pictures", "glyphs"), "selves": True}, "is played"),
     ):
         with pytest.raises(BadSetting, match=told):
-            exam(**values)
+            exam(**values).items()
+
+
+def test_numbers_of_others_may_be_of_games_and_pictures(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("test,value\nmnist,.99\nnchain,.1\nmnist+nchain,.5\n")
+    done = CliRunner().invoke(main, ["kinship-from", str(table), "--into", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
 
 
 def test_a_report_says_which_games_are_played_better_than_by_lot():

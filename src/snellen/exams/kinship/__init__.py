@@ -116,7 +116,7 @@ class Kinship:
     ] = "separate"
     epochs: Annotated[int, Field(ge=1, description="looks at each picture of a lesson")] = 10
     questions: Annotated[
-        int, Field(ge=20, description="pictures asked of each test, the same each time")
+        int, Field(ge=20, description="pictures asked of each test, in each repeat others")
     ] = 1000
     heads: Annotated[
         Literal["each", "argmax"],
@@ -138,18 +138,6 @@ class Kinship:
         for pair, _ in _counted(self.further):
             if not set(pair) <= set(names):
                 raise BadSetting(f"further names a test that is not there: {'+'.join(pair)}")
-        unlike = [name for name in names if games.is_game(name) != self.played]
-        if unlike:
-            raise BadSetting(
-                f"{unlike[0]!r} is no game, and others are: games are merged with games; balancing "
-                f"is a test of pictures too, as {' or '.join(games.BY_PICTURES)}"
-            )
-        special = [name for name in names if games.is_game(name) or name in games.BY_PICTURES]
-        if special and (self.proxies or "stitched" in self.merge or self.selves):
-            raise BadSetting(
-                f"{special[0]!r} is played: it is merged by taking turns only; leave merge= at "
-                "sampled, and selves= and proxies= out"
-            )
 
     @property
     def played(self) -> bool:
@@ -170,6 +158,7 @@ class Kinship:
 
     def items(self) -> Sequence[Item]:
         """Teach each test alone and each pair merged, as often as each needs."""
+        self._check_games()
         return list(dict.fromkeys(self._items()))
 
     def examine(self, item: Item) -> Flow:
@@ -228,6 +217,23 @@ class Kinship:
                 f"size={self.size} asks for more; lower it, or leave that test out"
             )
         return self.size or min(available, MOST)
+
+    def _check_games(self) -> None:
+        """Refuse what cannot be sat; numbers from elsewhere may be of any tests."""
+        names = [pictures.called(spec) for spec in self.tests]
+        unlike = [name for name in names if games.is_game(name) != self.played]
+        if unlike:
+            raise BadSetting(
+                f"{names[0]!r} and {unlike[0]!r} cannot be merged: games are merged with games; "
+                f"balancing is a test of pictures too, as {' or '.join(games.BY_PICTURES)}"
+            )
+        special = [name for name in names if games.is_game(name) or name in games.BY_PICTURES]
+        if special and (self.proxies or "stitched" in self.merge or self.selves):
+            raise BadSetting(
+                f"{special[0]!r} is played: leave merge= at sampled, and selves= and proxies= out"
+            )
+        if self.played and self.shares != (0.5,):
+            raise BadSetting("games are merged by taking turns, half each; leave shares= out")
 
     def _items(self) -> Iterator[Item]:
         names = [pictures.called(spec) for spec in self.tests]

@@ -96,12 +96,13 @@ class Findings:
         """Return the largest lesson of a test."""
         return max(taught for name, taught in self.alone if name == test)
 
-    def parts(
-        self, names: tuple[str, str], share: float, taught: int
-    ) -> tuple[dict[int, Any], dict[int, Any]]:
+    def parts(self, merger: Merger, taught: int) -> tuple[dict[int, Any], dict[int, Any]]:
         """Return what each test scored alone after as many pictures as a merger has of it."""
-        first, second = int(taught * share), int(taught * (1 - share))
-        return self.alone.get((names[0], first), {}), self.alone.get((names[1], second), {})
+        first, second = (int(taught * part) for part in merger.parts)
+        return (
+            self.alone.get((merger.first, first), {}),
+            self.alone.get((merger.second, second), {}),
+        )
 
     def score(self, test: str) -> Mean:
         """Return the mean score of a test after its largest lesson."""
@@ -128,8 +129,7 @@ class Findings:
         if not runs:
             return None
         paper = kinship(paired(runs), share)
-        sizes = [int(taught * part) for part in merger.parts]
-        parts = [self.alone.get(key, {}) for key in zip(names, sizes, strict=True)]
+        parts = self.parts(merger, taught)
         matched = _together(parts[0], parts[1], both)
         if not matched:
             return Pair(merger, paper, None, None, {}, None, runs, {})

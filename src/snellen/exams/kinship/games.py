@@ -10,21 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from snellen.core import MOST_PRACTICE, Practice
 from snellen.exams.kinship.pictures import Asking, Scored
 from snellen.images.cartpole import CHOICES, Ceiling, ceiling, drive, lesson, moments, shown
 from snellen.seeds import Seed
 from snellen.worlds import WORLDS, world
-from snellen.worlds.changed import Changed, flawed
+from snellen.worlds.changed import flawed
 from snellen.worlds.merged import Merged, paired
 from snellen.worlds.playing import held_out, play
-from snellen.worlds.scores import SCORES, normalised
+from snellen.worlds.scores import normalised, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
-
-    import numpy as np
-    import numpy.typing as npt
 
     from snellen.core import Images, Indices, World
 
@@ -48,7 +47,10 @@ def sat(
     """Have one game practised, or two merged; then have each of them played."""
 
     def make() -> World:
-        own = [_world(name, as_published=as_published) for name in names]
+        own = [
+            flawed(world(name, scalar=True)) if as_published else scaled(world(name))
+            for name in names
+        ]
         return Merged(*own, clamp=as_published) if len(own) == 2 else own[0]
 
     yield Practice(make(), steps, Seed("practice", repeat).number() % (MOST_PRACTICE // 2))
@@ -56,30 +58,13 @@ def sat(
     told = {}
     for part, name in enumerate(names):
         own = paired(seeds)[part::2] if len(names) == 2 else seeds
-        found = yield from play(make, own)
-        told[name] = _scored(name, found.returns / _pay(name, as_published=as_published))
+        returns = (yield from play(make, own)).returns
+        if as_published:  # each reward was paid twice
+            scores = np.array([normalised(name, r / 2) for r in returns.tolist()])
+        else:
+            scores = returns + normalised(name, 0.0)
+        told[name] = Scored(float(scores.mean()), float(scores.var(ddof=1)) / games, games)
     return told
-
-
-def _world(name: str, *, as_published: bool) -> World:
-    """Make a game that pays on the scale of its score, so that none drowns out another."""
-    if as_published:
-        return flawed(world(name, scalar=True))
-    return Changed(world(name), _pay(name, as_published=False))
-
-
-def _pay(name: str, *, as_published: bool) -> float:
-    return 2.0 if as_published else 1 / _scale(name)
-
-
-def _scale(name: str) -> float:
-    return SCORES[name].reference - SCORES[name].random
-
-
-def _scored(name: str, returns: npt.NDArray[np.float64]) -> Scored:
-    """Bring returns to the scale on which random play is 0 and the best is 1."""
-    variance = float(returns.var(ddof=1)) / len(returns) / _scale(name) ** 2
-    return Scored(normalised(name, float(returns.mean())), variance, len(returns))
 
 
 class Balancing:
@@ -111,9 +96,8 @@ class Balancing:
 
 def ceilings(names: tuple[str, ...]) -> Mapping[str, Ceiling]:
     """Return how often the pictures of a balancing test let anybody be right."""
+    wanted = [name for name in names if name in BY_PICTURES]
+    if not wanted:
+        return {}
     games = moments(SAMPLE, 1)
-    return {
-        name: ceiling(shown(games, BY_PICTURES[name]), games.labels)
-        for name in names
-        if name in BY_PICTURES
-    }
+    return {name: ceiling(shown(games, BY_PICTURES[name]), games.labels) for name in wanted}

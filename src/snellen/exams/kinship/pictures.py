@@ -97,7 +97,7 @@ def spread(labels: Indices, count: int, seed: Seed) -> Indices:
     return np.asarray(order[np.argsort(turn, kind="stable")][:count], np.intp)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)  # a suite that does not fit would be read anew for every item
 def picture_test(spec: str) -> PictureTest:
     """Make the test that `spec` names."""
     whole, _, altered = spec.partition("~")

@@ -164,7 +164,7 @@ def _unguarded(f: Findings, tests: Sequence[str]) -> Matrix | None:
         (m.first, m.second): equation_3(*np.mean(list(p.whole.values()), axis=0).tolist())
         for m, p in f.pairs.items()
     }
-    if not cells:
+    if all(math.isnan(s) for s in cells.values()):  # no pair, or ties alone
         return None
     size = float(np.nanmean(np.abs(list(cells.values()))))
     values = [
@@ -256,17 +256,17 @@ def _nulls(f: Findings) -> Dots | None:
 def _sweep(f: Findings, names: tuple[str, str]) -> Curves | None:
     """Draw V_AB by the share of the first test, beside the null diagonal: Figure 3."""
     runs = {
-        m.share: (taught, mean_interval(told))
+        (m, taught): told
         for (m, taught), told in sorted(f.merged.items())
         if (m.first, m.second) == names and m.merge == "sampled" and len(told) > 1
     }
-    if len(runs) < 3:
+    if len({m.share for m, _ in runs}) < 3:
         return None
     first, second = (f.score(name) for name in names)
-    x = [0.0, *runs, 1.0]
+    x = [0.0, *(m.share for m, _ in runs), 1.0]
     ends = [m.interval(within=(0, 1)) for m in (second, first)]
     null = [Unpaired(first, second, first).weighted(p, 1 - p, 0) for p in x]
-    smaller = [undisturbed(*f.parts(names, p, taught), p) for p, (taught, _) in runs.items()]
+    smaller = [undisturbed(*f.parts(m, taught), m.share) for m, taught in runs]
     return Curves(
         name=f"shares-{f.subject}-{'-'.join(names)}",
         title=f"By the share of {names[0]} in a merger with {names[1]}: {f.subject} (Figure 3)",
@@ -278,7 +278,7 @@ def _sweep(f: Findings, names: tuple[str, str]) -> Curves | None:
         formula="V_AB = p·a + (1 − p)·b, a and b the scores of its parts; null: pV_A + (1 − p)V_B",
         x=x,
         series={
-            "merged": [ends[0], *(interval for _, interval in runs.values()), ends[1]],
+            "merged": [ends[0], *map(mean_interval, runs.values()), ends[1]],
             "each part alone": [
                 ends[0],
                 *(mean_interval(told) if len(told) > 1 else None for told in smaller),

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from snellen.core import CHOICE, Ability, Sheet
 from snellen.exams.kinship import pictures, proxies
+from snellen.stats import log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,19 +103,12 @@ def _seen(
         pictures.PROMPT,
         SIGNALS,
     )
-    probabilities = _probabilities(answers.scores)
+    assert answers.scores is not None, "the sheet asks for them"
+    probabilities = np.exp(log_probabilities(answers.scores))
     inside = {name: _pooled(s) for name, s in answers.signals.items() if _numeric(s, len(images))}
     if not inside:
         return Seen(labels, probabilities, np.log(np.maximum(probabilities, DOUBT)), "")
     return Seen(labels, probabilities, _narrowed([*inside.values()]), " and ".join(inside))
-
-
-def _probabilities(scores: Any) -> Numbers:
-    """Take scores that are probabilities for what they are, and others for logits."""
-    x = np.asarray(scores, float)
-    if x.min() >= 0 and np.allclose(x.sum(axis=1), 1, atol=1e-3):
-        return np.asarray(x / x.sum(axis=1, keepdims=True))
-    return np.asarray(special.softmax(x, axis=1))
 
 
 def _numeric(signal: Any, count: int) -> bool:
